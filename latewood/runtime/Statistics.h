@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the runtime allocated, so that "this call allocates nothing beyond its results" is a number and not a claim.
+// Two views: by purpose, as calls ask for memory (a session's statistics), and by origin, as the system is asked for it
+// (both). In a loop of equal calls the first keep counting and the second stand still: that is the pool at work.
+
+#ifndef LATEWOOD_RUNTIME_STATISTICS_H
+#define LATEWOOD_RUNTIME_STATISTICS_H
+
+#include <cstdint>
+
+namespace latewood::runtime {
+
+/// Memory asked for with one purpose, in bytes as asked for.
+struct AllocationCounter {
+  uint64_t count = 0;
+  uint64_t bytes = 0;
+  int64_t liveBytes = 0;
+  int64_t peakBytes = 0;
+};
+
+/// Memory that came from the system and goes back to it.
+struct SystemCounter {
+  uint64_t allocations = 0;
+  uint64_t releases = 0;
+  int64_t liveBytes = 0;
+  int64_t peakBytes = 0;
+};
+
+struct SessionStatistics {
+  /// Calls that succeeded, and calls that failed.
+  uint64_t calls = 0;
+  uint64_t failedCalls = 0;
+  /// Results that the runtime allocated.
+  AllocationCounter results;
+  /// Memory that compiled code asked for during a call (`lw_api::allocate`).
+  AllocationCounter temporaries;
+  /// Stand-ins for a caller's buffer that could not be written in place: each is a copy as well.
+  AllocationCounter staging;
+  /// The planned memory of the functions called so far: one block, kept.
+  int64_t workspaceBytes = 0;
+  /// Largest scratch memory that a parallel loop asked for, for each thread.
+  int64_t scratchBytesPerThread = 0;
+  /// What the session took from the system for all of the above, scratch excepted.
+  SystemCounter system;
+  /// Of these, released results waiting to be used again.
+  int64_t cachedBytes = 0;
+};
+
+struct ClientStatistics {
+  /// Memory of buffers that were created through the client, of its sessions, and of executables read into memory.
+  SystemCounter system;
+};
+
+} // namespace latewood::runtime
+
+#endif // LATEWOOD_RUNTIME_STATISTICS_H

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A stream of the host: an ordered queue of work with a thread of its own, which starts with the first work that is
+// enqueued and ends with the stream. An event marks a point in a stream.
+//
+// The ordering rule. Work on one stream runs in the order in which it was enqueued, one piece at a time; work on different
+// streams is unordered, unless an event orders it. A call of a compiled function that is given a stream takes its place in
+// that order.
+//
+// Errors. When a piece of work fails, the stream goes on; the first failure since the last `sync` is what `sync` returns.
+//
+//   identity   the object; `handle()` is its address, for interfaces that pass integers
+//   ownership  reference-counted; dropping the last reference waits for the work enqueued
+//   threads    every method may be called on any thread; `sync` not from work on the same stream (an error)
+
+#ifndef LATEWOOD_RUNTIME_STREAM_H
+#define LATEWOOD_RUNTIME_STREAM_H
+
+#include "latewood/runtime/Ref.h"
+#include "latewood/runtime/Status.h"
+
+#include <functional>
+#include <memory>
+
+namespace latewood::runtime {
+
+class LATEWOOD_API Event final : public RefCounted {
+public:
+  /// True when everything enqueued before the event has run.
+  bool isReady() const;
+  /// Blocks until then. Returns the first failure of work before the event since the stream's last `sync`.
+  Status wait();
+
+private:
+  friend class Stream;
+  Event();
+  ~Event() override;
+  struct State;
+  std::shared_ptr<State> state;
+};
+
+class LATEWOOD_API Stream final : public RefCounted {
+public:
+  static StatusOr<Ref<Stream>> create();
+
+  /// Enqueues work and returns at once.
+  Status enqueue(std::function<Status()> work);
+  /// Blocks until everything enqueued so far has run; returns the first failure since the last `sync`.
+  Status sync();
+  /// True when nothing is enqueued or running.
+  bool isIdle() const;
+  StatusOr<Ref<Event>> record();
+  /// Work enqueued from now on starts when `event` is ready.
+  Status waitFor(const Ref<Event> &event);
+  uintptr_t handle() const { return reinterpret_cast<uintptr_t>(this); }
+
+private:
+  Stream();
+  ~Stream() override;
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+} // namespace latewood::runtime
+
+#endif // LATEWOOD_RUNTIME_STREAM_H

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The `plan` dialect: how a program is divided among engines. It exists from phase Cluster to phase Bufferize.
+//
+// A cluster goes through three forms:
+//   plan.cluster        open: a region in the host function that uses the host's values directly
+//   plan.dps_cluster    closed, in destination style: values come in by `ins`, results are written into `outs`
+//   plan.alloc_cluster  closed, allocating: the engine makes the results when it knows their shapes
+// and is then outlined into a function of the engine's module, called by plan.call or plan.call_alloc.
+
+#ifndef LATEWOOD_COMPILER_DIALECT_PLAN_PLANOPS
+#define LATEWOOD_COMPILER_DIALECT_PLAN_PLANOPS
+
+include "latewood/compiler/Dialect/Plan/PlanInterfaces.td"
+include "mlir/Bytecode/BytecodeOpInterface.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/OpBase.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.td"
+
+def Plan_Dialect : Dialect {
+  let name = "plan";
+  let cppNamespace = "::latewood::plan";
+  let summary = "Clusters of operations and the engines that compile them";
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 0;
+  let extraClassDeclaration = [{
+    /// On a nested module: the engine that compiles its functions.
+    static constexpr ::llvm::StringLiteral getEngineAttrName() { return "plan.engine"; }
+    /// On a module: the machine that code is made for (TargetAttr), resolved, never "native".
+    static constexpr ::llvm::StringLiteral getTargetAttrName() { return "plan.target"; }
+    /// On an argument of a cluster function: the destination of a result.
+    static constexpr ::llvm::StringLiteral getOutAttrName() { return "plan.out"; }
+    /// On an argument of a cluster function: its value is a constant of the program.
+    static constexpr ::llvm::StringLiteral getConstantAttrName() { return "plan.constant"; }
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------===//
+
+class Plan_Attr<string name, string attrMnemonic, list<Trait> traits = []> : AttrDef<Plan_Dialect, name, traits> {
+  let mnemonic = attrMnemonic;
+}
+
+def Plan_TargetAttr : Plan_Attr<"Target", "target"> {
+  let summary = "The machine that code is made for";
+  let description = [{
+    Resolved: a file that was compiled for `native` says which CPU that was. `features` is LLVM's comma-separated list
+    (`+avx2,+fma`).
+    ```mlir
+    #plan.target<triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v3", features = "+avx2,+fma">
+    ```
+  }];
+  let parameters = (ins StringRefParameter<>:$triple, StringRefParameter<>:$cpu, StringRefParameter<>:$features);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Plan_CPUEngineAttr : Plan_Attr<"CPUEngine", "cpu_engine"> {
+  let summary = "The engine that generates code for the CPU";
+}
+
+def Plan_EngineAttr : Attr<CPred<"::llvm::isa<::latewood::plan::EngineAttrInterface>($_self)">, "an engine"> {
+  let storageType = "::latewood::plan::EngineAttrInterface";
+  let returnType = "::latewood::plan::EngineAttrInterface";
+  let convertFromStorage = "$_self";
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+class Plan_Op<string opMnemonic, list<Trait> traits = []> : Op<Plan_Dialect, opMnemonic, traits>;
+
+def Plan_YieldOp : Plan_Op<"yield", [Pure, Terminator, ReturnLike,
+    ParentOneOf<["ClusterOp", "DPSClusterOp", "AllocClusterOp"]>]> {
+  let summary = "Gives the results of a cluster";
+  let arguments = (ins Variadic<AnyType>:$results);
+  let assemblyFormat = "attr-dict ($results^ `:` type($results))?";
+}
+
+def Plan_ClusterOp : Plan_Op<"cluster", [RecursiveMemoryEffects, SingleBlock]> {
+  let summary = "An open cluster: operations that one engine compiles together";
+  let description = [{
+    The region uses values of the enclosing function directly. Every operation in it is one that the engine takes.
+    ```mlir
+    %r = plan.cluster target(#plan.cpu_engine) -> tensor<4xf32> {
+      %0 = stablehlo.add %a, %b : tensor<4xf32>
+      plan.yield %0 : tensor<4xf32>
+    }
+    ```
+    Constraints:
+    - (C1) The types of `plan.yield` equal the result types.
+  }];
+  let arguments = (ins Plan_EngineAttr:$target);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`target` `(` $target `)` (`->` type($results)^)? $body attr-dict";
+  let hasRegionVerifier = 1;
+}
+
+def Plan_DPSClusterOp : Plan_Op<"dps_cluster", [IsolatedFromAbove, RecursiveMemoryEffects, AttrSizedOperandSegments,
+    DestinationStyleOpInterface, SingleBlock]> {
+  let summary = "A closed cluster in destination style";
+  let description = [{
+    Isolated: the region's arguments are `ins`, then `outs`. Result i is written into `outs` i.
+    ```mlir
+    %r = plan.dps_cluster target(#plan.cpu_engine) ins(%a, %b : tensor<4xf32>, tensor<4xf32>) outs(%o : tensor<4xf32>) {
+    ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>, %out: tensor<4xf32>):
+      %0 = stablehlo.add %x, %y : tensor<4xf32>
+      plan.yield %0 : tensor<4xf32>
+    } -> tensor<4xf32>
+    ```
+    Constraints:
+    - (C1) The types of `plan.yield` equal the result types.
+    - (C2) The region's argument types equal the types of `ins`, then of `outs`.
+    - (C3) There is one destination per result, of the same type.
+    - (C4) A result is not an argument of the region and not the same value as another result: the host copies those.
+  }];
+  let arguments = (ins Plan_EngineAttr:$target, Variadic<AnyType>:$inputs, Variadic<AnyType>:$outs);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `target` `(` $target `)` (`ins` `(` $inputs^ `:` type($inputs) `)`)? (`outs` `(` $outs^ `:` type($outs) `)`)?
+    $body attr-dict (`->` type($results)^)?
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutsMutable(); }
+  }];
+}
+
+def Plan_AllocClusterOp : Plan_Op<"alloc_cluster", [IsolatedFromAbove, RecursiveMemoryEffects,
+    SingleBlock]> {
+  let summary = "A closed cluster that allocates its results";
+  let description = [{
+    As plan.dps_cluster, without destinations: the engine allocates each result when its shape is known.
+    Constraints:
+    - (C1) The types of `plan.yield` equal the result types.
+    - (C2) The region's argument types equal the types of `ins`.
+  }];
+  let arguments = (ins Plan_EngineAttr:$target, Variadic<AnyType>:$inputs);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `target` `(` $target `)` (`ins` `(` $inputs^ `:` type($inputs) `)`)? $body attr-dict (`->` type($results)^)?
+  }];
+  let hasRegionVerifier = 1;
+}
+
+def Plan_CallOp : Plan_Op<"call", [AttrSizedOperandSegments, DestinationStyleOpInterface,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<BufferizableOpInterface,
+      ["bufferizesToMemoryRead", "bufferizesToMemoryWrite", "getAliasingValues", "bufferize"]>]> {
+  let summary = "Calls an outlined cluster in destination style";
+  let description = [{
+    `callee` names a function in an engine's module: `@cpu::@main_cluster_0`. On tensors the results are the destinations
+    after the call; on buffers there are no results.
+    ```mlir
+    %r = plan.call @cpu::@main_cluster_0(%a) outs(%o) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    plan.call @cpu::@main_cluster_0(%a) outs(%o) : (memref<4xf32>, memref<4xf32>) -> ()
+    ```
+    Constraints:
+    - (C1) `callee` is a function of as many arguments as there are operands. (A lowered one has two more, the call frame and the
+      workspace.)
+    - (C2) On tensors there is one result per destination, of the same type; on buffers there is none.
+  }];
+  let arguments = (ins SymbolRefAttr:$callee, Variadic<AnyType>:$inputs, Variadic<AnyType>:$outs);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = "$callee `(` $inputs `)` (`outs` `(` $outs^ `)`)? attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutsMutable(); }
+  }];
+}
+
+def Plan_CallAllocOp : Plan_Op<"call_alloc", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Calls an outlined cluster that allocates its results";
+  let description = [{
+    As plan.call, without destinations.
+    Constraints:
+    - (C1) `callee` is a function of as many arguments as there are operands.
+  }];
+  let arguments = (ins SymbolRefAttr:$callee, Variadic<AnyType>:$inputs);
+  let results = (outs Variadic<AnyType>:$results);
+  let assemblyFormat = "$callee `(` $inputs `)` attr-dict `:` functional-type(operands, results)";
+}
+
+#endif // LATEWOOD_COMPILER_DIALECT_PLAN_PLANOPS

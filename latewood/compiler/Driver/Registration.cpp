@@ -3,9 +3,16 @@
 // slow to compile.
 
 #include "latewood/compiler/Driver/Registration.h"
+#include "latewood/compiler/Dialect/CPU/CPU.h"
 #include "latewood/compiler/Dialect/Executor/Executor.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Bufferize/Passes.h"
+#include "latewood/compiler/Cluster/Passes.h"
+#include "latewood/compiler/Driver/Passes.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
+#include "latewood/compiler/Engines/Registry.h"
+#include "latewood/compiler/Import/Passes.h"
+#include "latewood/compiler/Lower/Passes.h"
 #include "mlir/Dialect/Affine/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Arith/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
@@ -29,17 +36,22 @@
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Vector/Transforms/SubsetOpInterfaceImpl.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
 #include <mutex>
 
 using namespace mlir;
 
 void latewood::driver::registerDialects(DialectRegistry &registry) {
-  registry.insert<plan::PlanDialect, executor::ExecutorDialect>();
+  registry.insert<cpu::CPUDialect, plan::PlanDialect, executor::ExecutorDialect>();
   registry.insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect,
                   func::FuncDialect, index::IndexDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
                   memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
 
+  engines::registerModels(registry);
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
   func::registerInlinerExtension(registry);
   linalg::registerTilingInterfaceExternalModels(registry);
   tensor::registerTilingInterfaceExternalModels(registry);
@@ -71,6 +83,11 @@ void latewood::driver::registerPasses() {
     memref::registerMemRefPasses();
     registerTransformsPasses();
     registerLinalgPasses();
+    bufferize::registerBufferizePasses();
+    cluster::registerClusterPasses();
     cpu::registerCPUPasses();
+    registerDriverPasses();
+    import::registerImportPasses();
+    lower::registerLowerPasses();
   });
 }

@@ -68,7 +68,7 @@ LogicalResult RequestOp::verify() {
   if (static_cast<int64_t>(getSlot()) < 0)
     return emitOpError() << "has the negative slot " << static_cast<int64_t>(getSlot());
   // (C3)
-  if (static_cast<int64_t>(getSizes().size()) != shaped.getNumDynamicDims())
+  if (getSizes().size() != static_cast<size_t>(shaped.getNumDynamicDims()))
     return emitOpError() << "has " << getSizes().size() << " sizes for " << shaped.getNumDynamicDims()
                          << " dynamic dimensions";
   return success();

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Drops the results of host functions once their values are in the slots. Bufferization may have decided to compute a value
+// elsewhere; a copy then brings it home, so that no slot is ever left unwritten.
+//
+// In:  bufferized public functions that return memrefs.
+// Out: public functions without results.
+
+#include "latewood/compiler/Bufferize/Passes.h"
+#include "latewood/compiler/Dialect/Executor/Executor.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+
+namespace latewood::bufferize {
+
+#define GEN_PASS_DEF_FINISHSLOTSPASS
+#include "latewood/compiler/Bufferize/Passes.h.inc"
+
+namespace {
+
+class FinishSlotsPass : public impl::FinishSlotsPassBase<FinishSlotsPass> {
+public:
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal() || function.isPrivate())
+      return;
+    DenseMap<int64_t, executor::RequestOp> requests;
+    function.walk([&](executor::RequestOp request) { requests[request.getSlot()] = request; });
+
+    Operation *terminator = function.getBody().front().getTerminator();
+    OpBuilder builder(terminator);
+    for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
+      executor::RequestOp request = requests.lookup(index);
+      if (!request) {
+        terminator->emitError() << "result " << index << " has no output slot";
+        return signalPassFailure();
+      }
+      if (value == request.getResult())
+        continue;
+      request.emitRemark() << "result " << index << " is copied into its slot: it was computed elsewhere";
+      memref::CopyOp::create(builder, terminator->getLoc(), value, request.getResult());
+    }
+    terminator->setOperands({});
+    function.setFunctionType(builder.getFunctionType(function.getArgumentTypes(), {}));
+    function.removeResAttrsAttr();
+    for (unsigned index = 0; index < function.getNumArguments(); ++index)
+      function.removeArgAttr(index, bufferization::BufferizationDialect::kWritableAttrName);
+  }
+};
+
+} // namespace
+} // namespace latewood::bufferize

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Outlines closed clusters into functions. Each engine has a module of its own, so that its passes see nothing else and so that the
+// host's passes do not look into engine code.
+//
+// In:  closed clusters.
+// Out: plan.call and plan.call_alloc; nested modules of cluster functions.
+
+#include "latewood/compiler/Cluster/Passes.h"
+#include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace latewood::cluster {
+
+#define GEN_PASS_DEF_OUTLINECLUSTERSPASS
+#include "latewood/compiler/Cluster/Passes.h.inc"
+
+namespace {
+
+class OutlineClustersPass : public impl::OutlineClustersPassBase<OutlineClustersPass> {
+public:
+  void runOnOperation() override {
+    for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
+      unsigned number = 0;
+      function.walk([&](Operation *op) {
+        if (isa<plan::DPSClusterOp, plan::AllocClusterOp>(op))
+          outline(op, (function.getName() + "_cluster_" + Twine(number++)).str());
+      });
+    }
+  }
+
+private:
+  // The nested module of an engine, made when it is first needed.
+  ModuleOp getEngineModule(plan::EngineAttrInterface engine) {
+    StringRef name = engine.getEngineName();
+    if (auto module = getOperation().lookupSymbol<ModuleOp>(name))
+      return module;
+    OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
+    auto module = ModuleOp::create(builder, getOperation().getLoc(), name);
+    module->setAttr(plan::PlanDialect::getEngineAttrName(), engine);
+    if (plan::TargetAttr target = plan::getTarget(getOperation()))
+      module->setAttr(plan::PlanDialect::getTargetAttrName(), target);
+    return module;
+  }
+
+  void outline(Operation *cluster, const std::string &name) {
+    auto dps = dyn_cast<plan::DPSClusterOp>(cluster);
+    plan::EngineAttrInterface engine = dps ? dps.getTarget() : cast<plan::AllocClusterOp>(cluster).getTarget();
+    OperandRange inputs = dps ? dps.getInputs() : cast<plan::AllocClusterOp>(cluster).getInputs();
+    ModuleOp module = getEngineModule(engine);
+
+    OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+    auto type = builder.getFunctionType(cluster->getOperandTypes(), cluster->getResultTypes());
+    auto function = func::FuncOp::create(builder, cluster->getLoc(), name, type);
+    function.getBody().takeBody(cluster->getRegion(0));
+    UnitAttr unit = builder.getUnitAttr();
+    for (auto [index, input] : llvm::enumerate(inputs))
+      if (matchPattern(input, m_Constant()))
+        function.setArgAttr(index, plan::PlanDialect::getConstantAttrName(), unit);
+    for (unsigned index = inputs.size(); index < function.getNumArguments(); ++index)
+      function.setArgAttr(index, plan::PlanDialect::getOutAttrName(), unit);
+    Operation *yield = function.getBody().front().getTerminator();
+    builder.setInsertionPoint(yield);
+    func::ReturnOp::create(builder, yield->getLoc(), yield->getOperands());
+    yield->erase();
+
+    builder.setInsertionPoint(cluster);
+    auto callee = SymbolRefAttr::get(module.getSymNameAttr(), {FlatSymbolRefAttr::get(function.getSymNameAttr())});
+    Operation *call;
+    if (dps)
+      call = plan::CallOp::create(builder, cluster->getLoc(), cluster->getResultTypes(), callee, inputs, dps.getOuts());
+    else
+      call = plan::CallAllocOp::create(builder, cluster->getLoc(), cluster->getResultTypes(), callee, inputs);
+    cluster->replaceAllUsesWith(call->getResults());
+    cluster->erase();
+  }
+};
+
+} // namespace
+} // namespace latewood::cluster

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Phase Cluster: divides each public function among the engines.
+
+#ifndef LATEWOOD_COMPILER_CLUSTER_PASSES
+#define LATEWOOD_COMPILER_CLUSTER_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def FormClustersPass : Pass<"latewood-form-clusters", "::mlir::func::FuncOp"> {
+  let summary = "Groups the operations of a function into open clusters, one engine each";
+  let description = [{
+    Asks the engines, best benefit first, which operations they take, and wraps the operations that one engine takes into a
+    `plan.cluster`. Constants that only leave the function stay outside.
+
+    ```mlir
+    // before
+    %0 = stablehlo.add %a, %b : tensor<4xf32>
+    return %0 : tensor<4xf32>
+    // after
+    %0 = plan.cluster target(#plan.cpu_engine) -> tensor<4xf32> {
+      %1 = stablehlo.add %a, %b : tensor<4xf32>
+      plan.yield %1 : tensor<4xf32>
+    }
+    return %0 : tensor<4xf32>
+    ```
+
+    Postcondition: a public function holds clusters, constants and its return, nothing else.
+    Refuses an operation that no engine takes; the error gives each engine's reason.
+  }];
+  let options = [ListOption<"engines", "engines", "std::string", "Engines to divide the program among, by name">];
+}
+
+def CreateClosedRegionsPass : Pass<"latewood-create-closed-regions", "::mlir::func::FuncOp"> {
+  let summary = "Closes clusters: values come in by operands, results go into destinations";
+  let description = [{
+    An open cluster uses the host's values; a closed one has them as operands. Constants that are small, or splats, are copied
+    inside; larger ones become operands, so that the file holds them once. When the engine prefers destinations and all
+    result shapes are static, the cluster becomes a `plan.dps_cluster` whose destinations are `tensor.empty`; otherwise a
+    `plan.alloc_cluster`, and a remark says why.
+
+    Values that a cluster yields more than once, or that it only passes through, are taken from the host instead.
+
+    ```mlir
+    // before
+    %0 = plan.cluster target(#plan.cpu_engine) -> tensor<4xf32> { … uses %a … }
+    // after
+    %e = tensor.empty() : tensor<4xf32>
+    %0 = plan.dps_cluster target(#plan.cpu_engine) ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%x: tensor<4xf32>, %out: tensor<4xf32>): …
+    } -> tensor<4xf32>
+    ```
+
+    Postcondition: no `plan.cluster` is left.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
+def OutlineClustersPass : Pass<"latewood-outline-clusters", "::mlir::ModuleOp"> {
+  let summary = "Moves the bodies of closed clusters into functions of their engine's module";
+  let description = [{
+    Each engine gets one nested module, named after it, that carries the target. A cluster in destination style becomes a function whose
+    last arguments are marked `plan.out`, and a `plan.call`; an allocating one a `plan.call_alloc`.
+
+    ```mlir
+    // after
+    module @cpu attributes {plan.engine = #plan.cpu_engine} {
+      func.func @main_cluster_0(%x: tensor<4xf32>, %out: tensor<4xf32> {plan.out}) -> tensor<4xf32> { … }
+    }
+    %0 = plan.call @cpu::@main_cluster_0(%a) outs(%e) : …
+    ```
+
+    Postcondition: no closed cluster is left; every cluster function is in a nested module.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
+#endif // LATEWOOD_COMPILER_CLUSTER_PASSES

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Phase Cluster.
+
+#include "latewood/compiler/Cluster/Pipeline.h"
+#include "latewood/compiler/Cluster/Passes.h"
+#include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace latewood;
+
+void cluster::buildClusterPipeline(OpPassManager &pipeline, const std::vector<std::string> &engines) {
+  FormClustersPassOptions options;
+  options.engines.assign(engines.begin(), engines.end());
+  pipeline.addNestedPass<func::FuncOp>(createFormClustersPass(options));
+  pipeline.addNestedPass<func::FuncOp>(createCreateClosedRegionsPass());
+  // Constants that were copied into clusters have no use left in the host.
+  pipeline.addNestedPass<func::FuncOp>(createCSEPass());
+  pipeline.addPass(createOutlineClustersPass());
+}
+
+LogicalResult cluster::verifyPostcondition(ModuleOp module) {
+  for (auto function : module.getOps<func::FuncOp>())
+    for (Operation &op : function.getBody().getOps())
+      if (!isa<plan::CallOp, plan::CallAllocOp, tensor::EmptyOp, func::ReturnOp>(op) &&
+          !op.hasTrait<OpTrait::ConstantLike>())
+        return op.emitError() << "'" << op.getName() << "' is left in a host function after clustering";
+  return success();
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Phase Cluster: public functions become host programs that call cluster functions of the engines.
+#pragma once
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+#include <vector>
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace latewood::cluster {
+
+void buildClusterPipeline(mlir::OpPassManager &pipeline, const std::vector<std::string> &engines);
+
+/// No cluster has a region any more, and host functions compute nothing themselves.
+mlir::LogicalResult verifyPostcondition(mlir::ModuleOp module);
+
+} // namespace latewood::cluster

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Options: parsing, canonical form, and helpful errors.
+
+#include "latewood/compiler/Driver/Options.h"
+#include "latewood/compiler/Engines/Registry.h"
+#include "latewood/compiler/Target/Target.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace latewood::driver {
+
+ArrayRef<OptionDescription> getOptionDescriptions() {
+  static constexpr OptionDescription descriptions[] = {
+      {"engines", "NAME[,NAME…]", "engines that the program is divided among (default: cpu)"},
+      {"target", "NAME", "machine that code is made for: native (default), x86-64-v3, x86-64-v4, or the name of a CPU"},
+  };
+  return descriptions;
+}
+
+std::vector<std::string> findCloseMatches(StringRef name, ArrayRef<StringRef> candidates) {
+  SmallVector<std::pair<unsigned, StringRef>> scored;
+  for (StringRef candidate : candidates) {
+    unsigned distance = name.edit_distance(candidate);
+    if (distance <= std::max<size_t>(2, name.size() / 3) || (!name.empty() && candidate.contains(name)))
+      scored.push_back({distance, candidate});
+  }
+  llvm::stable_sort(scored, llvm::less_first());
+  std::vector<std::string> result;
+  for (auto &[distance, candidate] : ArrayRef(scored).take_front(3))
+    result.push_back(candidate.str());
+  return result;
+}
+
+static Error unknownOption(StringRef name) {
+  SmallVector<StringRef> names(map_range(getOptionDescriptions(), [](auto &option) -> StringRef { return option.name; }));
+  std::vector<std::string> close = findCloseMatches(name, names);
+  std::string hint = close.empty() ? "the options are --" + join(names, ", --") : "did you mean --" + join(close, ", --") + "?";
+  return createStringError("unknown option '--" + name + "'; " + hint);
+}
+
+Expected<StableHLOToExecutableOptions> StableHLOToExecutableOptions::parse(ArrayRef<std::string> arguments) {
+  StableHLOToExecutableOptions options;
+  for (const std::string &argument : arguments) {
+    StringRef text = argument;
+    if (!text.consume_front("--"))
+      return createStringError("option '" + argument + "' is not of the form --name=value");
+    auto [name, value] = text.split('=');
+    bool hasValue = text.contains('=');
+    if (!is_contained(map_range(getOptionDescriptions(), [](auto &option) -> StringRef { return option.name; }), name))
+      return unknownOption(name);
+    if (!hasValue || value.empty())
+      return createStringError("option '--" + name + "' needs a value: --" + name + "=…");
+    if (name == "target") {
+      options.target = value.str();
+    } else if (name == "engines") {
+      options.engines.clear();
+      for (StringRef engine : split(value, ',')) {
+        if (!is_contained(engines::getNames(), engine))
+          return createStringError("unknown engine '" + engine + "'; the engines are " + join(engines::getNames(), ", "));
+        options.engines.push_back(engine.str());
+      }
+    }
+  }
+  return options;
+}
+
+Expected<std::vector<std::string>> StableHLOToExecutableOptions::canonical() const {
+  auto resolved = target::Target::resolve(target);
+  if (!resolved)
+    return resolved.takeError();
+  return std::vector<std::string>{"--engines=" + join(engines, ","), "--target=" + resolved->str()};
+}
+
+} // namespace latewood::driver

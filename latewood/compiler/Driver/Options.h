@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The options of a compilation from StableHLO to an executable.
+#pragma once
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <string>
+#include <vector>
+
+namespace latewood::driver {
+
+struct StableHLOToExecutableOptions {
+  /// The machine that code is made for: `native`, a level (`x86-64-v3`, `x86-64-v4`), the LLVM name of a CPU, or a canonical target.
+  std::string target = "native";
+  /// Engines that the program is divided among.
+  std::vector<std::string> engines = {"cpu"};
+
+  /// Reads `--name=value` strings on top of the defaults. Fails on an unknown name, with the closest known ones, and on a value
+  /// that the option cannot have.
+  static llvm::Expected<StableHLOToExecutableOptions> parse(llvm::ArrayRef<std::string> arguments);
+
+  /// The options as `--name=value` strings, in a fixed order, with the target resolved: equal texts compile equally on
+  /// every machine.
+  llvm::Expected<std::vector<std::string>> canonical() const;
+};
+
+/// One documented option, for help texts and the Python class.
+struct OptionDescription {
+  llvm::StringLiteral name;
+  llvm::StringLiteral value;
+  llvm::StringLiteral help;
+};
+llvm::ArrayRef<OptionDescription> getOptionDescriptions();
+
+/// Candidates whose spelling is close to `name`, best first: what an error about an unknown name offers.
+std::vector<std::string> findCloseMatches(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> candidates);
+
+} // namespace latewood::driver

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The engines that this compiler has.
+
+#include "latewood/compiler/Engines/Registry.h"
+#include "latewood/compiler/Engines/CPU/Engine.h"
+
+using namespace mlir;
+using namespace latewood;
+
+ArrayRef<StringRef> engines::getNames() {
+  static constexpr StringRef names[] = {"cpu"};
+  return names;
+}
+
+plan::EngineAttrInterface engines::lookup(MLIRContext *context, StringRef name) {
+  if (name == "cpu")
+    return cast<plan::EngineAttrInterface>(plan::CPUEngineAttr::get(context));
+  return nullptr;
+}
+
+void engines::registerModels(DialectRegistry &registry) { cpu::registerEngineModel(registry); }

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The engines that this compiler has: the one place where they are listed.
+#pragma once
+#include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "llvm/ADT/ArrayRef.h"
+
+namespace latewood::engines {
+
+/// Names of all engines, in the order of preference.
+llvm::ArrayRef<llvm::StringRef> getNames();
+
+/// The engine of that name, or null.
+plan::EngineAttrInterface lookup(mlir::MLIRContext *context, llvm::StringRef name);
+
+/// Attaches the implementations of the engines' interfaces.
+void registerModels(mlir::DialectRegistry &registry);
+
+} // namespace latewood::engines

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Checks the public functions, so that no later phase meets a signature that an executable cannot have.
+
+#include "latewood/compiler/Dialect/Executor/Executor.h"
+#include "latewood/compiler/Import/Passes.h"
+
+using namespace mlir;
+
+namespace latewood::import {
+
+#define GEN_PASS_DEF_CHECKSIGNATURESPASS
+#include "latewood/compiler/Import/Passes.h.inc"
+
+namespace {
+
+class CheckSignaturesPass : public impl::CheckSignaturesPassBase<CheckSignaturesPass> {
+public:
+  void runOnOperation() override {
+    bool found = false, failed = false;
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (function.isPrivate())
+        continue;
+      found = true;
+      if (function.isExternal()) {
+        function.emitError() << "public function '" << function.getName() << "' has no body";
+        failed = true;
+      }
+      auto check = [&](TypeRange types, StringRef kind) {
+        for (auto [index, type] : llvm::enumerate(types)) {
+          auto tensor = dyn_cast<RankedTensorType>(type);
+          if (tensor && executor::getElementBytes(tensor.getElementType()) != 0)
+            continue;
+          function.emitError() << "public function '" << function.getName() << "': " << kind << " " << index << " is "
+                               << type << "; expected a ranked tensor of integers, floats or complex numbers";
+          failed = true;
+        }
+      };
+      check(function.getArgumentTypes(), "argument");
+      check(function.getResultTypes(), "result");
+    }
+    if (!found) {
+      getOperation().emitError("the module has no public function; expected one, usually 'main'");
+      failed = true;
+    }
+    if (failed)
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace latewood::import

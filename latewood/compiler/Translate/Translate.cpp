@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Writes the executable file: one image with the host code and the engines' code, the constants, and the signatures.
+
+#include "latewood/compiler/Translate/Translate.h"
+#include "latewood/compiler/Dialect/Executor/Executor.h"
+#include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Target/Codegen.h"
+#include "latewood/compiler/Target/Target.h"
+#include "latewood/compiler/Translate/ConstantData.h"
+#include "latewood/compiler/Translate/ExecutorToLLVM.h"
+#include "latewood/format/Container.h"
+#include "latewood/format/ElementTypes.h"
+#include "latewood/format/abi.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+using namespace mlir;
+using namespace latewood;
+
+namespace {
+
+// StableHLO's and MLIR's spelling of element types agree.
+FailureOr<format::ElementType> getElementType(Type type) {
+  std::string name;
+  llvm::raw_string_ostream(name) << type;
+  format::ElementType result = format::parseElementType(name);
+  if (result == format::ElementType::invalid)
+    return failure();
+  return result;
+}
+
+FailureOr<std::unique_ptr<format::ValueT>> describeValue(Operation *op, MemRefType type, StringRef name) {
+  auto value = std::make_unique<format::ValueT>();
+  auto element = getElementType(type.getElementType());
+  if (failed(element))
+    return op->emitError() << "the executable format has no element type " << type.getElementType();
+  value->name = name.str();
+  value->element_type = *element;
+  for (int64_t extent : type.getShape())
+    value->shape.push_back(ShapedType::isDynamic(extent) ? format::dynamicExtent : extent);
+  return value;
+}
+
+// The name of an argument is that of its location, when a framework gave it one: loc("x").
+StringRef getName(Location loc) {
+  if (auto name = dyn_cast<NameLoc>(loc))
+    return name.getName();
+  return "";
+}
+
+FailureOr<std::unique_ptr<format::FunctionT>> describeFunction(func::FuncOp function) {
+  auto result = std::make_unique<format::FunctionT>();
+  result->name = function.getName().str();
+  for (BlockArgument argument : function.getArguments()) {
+    auto value = describeValue(function, cast<MemRefType>(argument.getType()), getName(argument.getLoc()));
+    if (failed(value))
+      return failure();
+    result->arguments.push_back(std::move(*value));
+    if (auto alias = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "tf.aliasing_output")) {
+      auto entry = std::make_unique<format::AliasT>();
+      entry->argument = argument.getArgNumber();
+      entry->result = static_cast<uint32_t>(alias.getInt());
+      entry->kind = format::AliasKind::donated;
+      result->aliases.push_back(std::move(entry));
+    }
+  }
+  auto types = function->getAttrOfType<ArrayAttr>(executor::ExecutorDialect::getResultsAttrName());
+  auto attributes = function->getAttrOfType<ArrayAttr>(executor::ExecutorDialect::getResultAttrsAttrName());
+  if (!types)
+    return function.emitError() << "has no attribute '" << executor::ExecutorDialect::getResultsAttrName()
+                                << "': the module has not finished phase bufferize";
+  for (auto [index, type] : llvm::enumerate(types.getAsValueRange<TypeAttr>())) {
+    StringRef name;
+    if (attributes && index < attributes.size())
+      if (auto info = cast<DictionaryAttr>(attributes[index]).getAs<StringAttr>("jax.result_info"))
+        name = info.getValue();
+    auto value = describeValue(function, cast<MemRefType>(type), name);
+    if (failed(value))
+      return failure();
+    result->results.push_back(std::move(*value));
+  }
+  if (auto bytes = function->getAttrOfType<IntegerAttr>(executor::ExecutorDialect::getWorkspaceBytesAttrName()))
+    result->workspace_bytes = bytes.getInt();
+  return result;
+}
+
+std::unique_ptr<format::TargetT> describeTarget(const target::Target &target) {
+  auto result = std::make_unique<format::TargetT>();
+  result->triple = target::Target::getTriple().str();
+  result->cpu = target.str();
+  for (StringRef feature : target.features())
+    result->features.push_back(feature.str());
+  return result;
+}
+
+FailureOr<target::Bytes> makeImage(ModuleOp module, const target::Target &target,
+                                   std::vector<translate::Entry> &entries) {
+  OwningOpRef<ModuleOp> flat = module.clone();
+  auto converted = translate::convertExecutorToLLVM(*flat);
+  if (failed(converted))
+    return failure();
+  entries = std::move(*converted);
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(*flat, context);
+  if (!llvmModule)
+    return module.emitError("cannot be translated to LLVM IR");
+  std::vector<std::string> symbols;
+  for (const translate::Entry &entry : entries)
+    symbols.push_back(entry.symbol);
+  auto image = target::compileToImage(std::move(llvmModule), target, symbols);
+  if (!image)
+    return module.emitError() << "code generation failed: " << llvm::toString(image.takeError());
+  return std::move(*image);
+}
+
+} // namespace
+
+FailureOr<std::vector<uint8_t>> translate::translateToExecutable(ModuleOp module) {
+  plan::TargetAttr targetAttr = plan::getTarget(module);
+  if (!targetAttr)
+    return module.emitError() << "has no attribute '" << plan::PlanDialect::getTargetAttrName()
+                              << "': it did not go through the pipeline";
+  auto target = target::Target::resolve(targetAttr.getCpu());
+  if (!target)
+    return module.emitError() << llvm::toString(target.takeError());
+
+  format::ExecutableT metadata;
+  metadata.name = module.getSymName().value_or("").str();
+  metadata.producer = "latewood " LATEWOOD_VERSION ", LLVM " LLVM_VERSION_STRING;
+  metadata.abi_version = LATEWOOD_ABI_VERSION;
+  if (auto options = module->getAttrOfType<StringAttr>("latewood.options"))
+    metadata.options = options.getValue().str();
+
+  std::vector<std::vector<uint8_t>> data;
+  std::vector<format::SegmentInput> segments;
+  for (auto constant : module.getOps<executor::ConstantOp>()) {
+    auto bytes = getConstantData(constant.getValue());
+    if (failed(bytes))
+      return constant.emitError() << "constant of type " << constant.getValue().getShapedType()
+                                  << " has no bytes that the file could hold";
+    ShapedType type = constant.getValue().getShapedType();
+    auto element = getElementType(type.getElementType());
+    if (failed(element))
+      return constant.emitError() << "the executable format has no element type " << type.getElementType();
+    auto entry = std::make_unique<format::ConstantT>();
+    entry->name = constant.getSymName().str();
+    entry->element_type = *element;
+    entry->shape.assign(type.getShape().begin(), type.getShape().end());
+    entry->segment = static_cast<uint32_t>(segments.size());
+    metadata.constants.push_back(std::move(entry));
+    data.push_back(std::move(*bytes));
+    segments.push_back({format::SegmentKind::constant, constant.getSymName().str(), data.back(), 0});
+  }
+
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto description = describeFunction(function);
+    if (failed(description))
+      return failure();
+    metadata.functions.push_back(std::move(*description));
+  }
+  std::vector<Entry> entries;
+  auto image = makeImage(module, *target, entries);
+  if (failed(image))
+    return failure();
+  for (auto [function, entry] : llvm::zip_equal(metadata.functions, entries))
+    function->symbol = entry.symbol;
+
+  auto imageEntry = std::make_unique<format::ImageT>();
+  imageEntry->target = describeTarget(*target);
+  imageEntry->segment = static_cast<uint32_t>(segments.size());
+  metadata.images.push_back(std::move(imageEntry));
+  segments.push_back({format::SegmentKind::image, target->str(),
+                      format::Bytes(reinterpret_cast<const uint8_t *>(image->data()), image->size()), 0});
+
+  std::vector<uint8_t> bytes;
+  if (std::string error = format::write(metadata, segments, bytes); !error.empty())
+    return module.emitError() << "the executable cannot be written: " << error;
+  return bytes;
+}

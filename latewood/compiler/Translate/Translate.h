@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The last step: a lowered module becomes the bytes of an executable file.
+#pragma once
+#include "mlir/IR/BuiltinOps.h"
+#include <cstdint>
+#include <vector>
+
+namespace latewood::translate {
+
+/// Translates a module that has finished phase Lower. The module is not changed. Failures are reported as diagnostics. The bytes
+/// depend on the module only: target and options are attributes of it.
+mlir::FailureOr<std::vector<uint8_t>> translateToExecutable(mlir::ModuleOp module);
+
+} // namespace latewood::translate

@@ -11,6 +11,7 @@ arguments: an encoder of 440 MB is not something to print as text.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -52,7 +53,7 @@ def bias(random: np.random.Generator, size: int) -> np.ndarray:
 def mlp(batch: int = 32, sizes: tuple[int, ...] = (784, 512, 512, 10)) -> Model:
     """A classifier: dense layers with relu, and a softmax."""
     random = np.random.default_rng(1)
-    layers = [(weight(random, a, b), bias(random, b)) for a, b in zip(sizes, sizes[1:], strict=False)]
+    layers = [(weight(random, a, b), bias(random, b)) for a, b in itertools.pairwise(sizes)]
 
     def function(x):
         for index, (w, b) in enumerate(layers):

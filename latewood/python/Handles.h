@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the Python objects hold. The runtime counts references inside its objects; a Python object is a handle with one
+// such reference. So an object of the runtime lives as long as Python or the runtime needs it, in whatever order the
+// two let go, and no keep-alive rule of the binding generator is needed. A handle is never empty.
+//
+// Invariant: no exception of C++ leaves a binding but Python's own. A failed Status becomes one of the classes of
+// latewood/errors.py, with the code and the full message (raise()).
+
+#ifndef LATEWOOD_PYTHON_HANDLES_H
+#define LATEWOOD_PYTHON_HANDLES_H
+
+#include "latewood/runtime/Client.h"
+#include "latewood/runtime/Executable.h"
+#include "latewood/runtime/Session.h"
+
+#include <nanobind/nanobind.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace latewood::python {
+
+namespace nb = nanobind;
+
+struct PyMemRef {
+  runtime::Ref<runtime::MemRefValue> ref;
+};
+struct PyScalar {
+  runtime::Ref<runtime::ScalarValue> ref;
+};
+struct PyDevice {
+  runtime::Ref<runtime::Device> ref;
+};
+struct PyStream {
+  runtime::Ref<runtime::Stream> ref;
+
+  explicit PyStream(runtime::Ref<runtime::Stream> ref);
+  PyStream(PyStream &&) = default;
+  ~PyStream();
+};
+struct PyClient {
+  runtime::Ref<runtime::Client> ref;
+};
+struct PyExecutable {
+  runtime::Ref<runtime::Executable> ref;
+};
+struct PySession {
+  runtime::Ref<runtime::Session> ref;
+};
+
+/// The type of a number without extents, for argument and result types that users spell.
+struct PyScalarType {
+  runtime::ElementType type = runtime::ElementType::invalid;
+};
+
+/// A function's signature with the executable that owns it.
+struct PySignature {
+  runtime::Ref<runtime::Executable> executable;
+  const runtime::FunctionSignature *signature;
+};
+
+/// Raises the Python exception for a failure. Does not return.
+[[noreturn]] void raise(const runtime::Status &status);
+
+inline void check(const runtime::Status &status) {
+  if (!status.isOk())
+    raise(status);
+}
+template <typename T>
+T check(runtime::StatusOr<T> value) {
+  if (!value.isOk())
+    raise(value.status());
+  return *std::move(value);
+}
+
+// --- Arrays.cpp
+// ---------------------------------------------------------------------------------------------------------
+
+/// A window on the memory of a Python object that has the buffer protocol, is a NumPy array of one of ml_dtypes' types,
+/// or has __dlpack__; the window keeps the object alive. Null with no Python error set when it is none of these. With
+/// `isWritable` the memory must be writable.
+runtime::Ref<runtime::MemRefValue> viewOf(nb::handle object, bool isWritable);
+
+/// The slots that give MemRefValue the buffer protocol.
+extern PyType_Slot memRefSlots[];
+
+nb::object exportDLPack(const PyMemRef &self, nb::handle stream, nb::handle maxVersion, nb::handle device,
+                        nb::handle copy);
+nb::object exportDLPackDevice(const PyMemRef &self);
+/// From a capsule, or from an object that gives one.
+PyMemRef importDLPack(nb::handle object, bool assertCanonicalStrides);
+
+/// An element type from what people write: a ScalarTypeCode, a ScalarType, a NumPy type, or a name.
+runtime::ElementType elementTypeOf(nb::handle object);
+/// One element from a Python number, converted to `type`; fails when it does not fit.
+runtime::Ref<runtime::ScalarValue> scalarOf(nb::handle number, runtime::ElementType type);
+/// "float32 array of shape (3,)", or the name of the Python type: for messages.
+std::string describe(nb::handle object);
+
+/// The client of everything that is not given one; made when first asked for.
+const runtime::Ref<runtime::Client> &defaultClient();
+
+// --- Streams
+// ------------------------------------------------------------------------------------------------------------
+
+/// A stream of ours, its integer handle, an object whose `ptr` is one, or None. Null for None and for the handle 0.
+runtime::Ref<runtime::Stream> streamOf(nb::handle object);
+
+// --- The parts of the module
+// --------------------------------------------------------------------------------------------
+
+void bindTypes(nb::module_ &module);
+void bindValues(nb::module_ &module);
+void bindClient(nb::module_ &module);
+void bindSession(nb::module_ &module);
+
+} // namespace latewood::python
+
+#endif // LATEWOOD_PYTHON_HANDLES_H

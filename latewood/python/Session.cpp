@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Executable, RuntimeSession and the call. A call turns each argument into a value of the runtime (a window, never a
+// copy, unless it was asked for), runs without the interpreter lock, and gives a list of values back. All that could be
+// wrong with an argument is the runtime's to say, so that C++ and Python say it in the same words.
+
+#include "latewood/python/Handles.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace latewood::python {
+
+using namespace nb::literals;
+using runtime::Executable;
+using runtime::FunctionSignature;
+using runtime::MemRefValue;
+using runtime::Ref;
+using runtime::Session;
+using runtime::Value;
+
+namespace {
+
+// --- Executable
+// ---------------------------------------------------------------------------------------------------------
+
+runtime::LoadOptions loadOptions(bool verify, bool inspect) { return {.verifyFully = verify, .inspectOnly = inspect}; }
+
+/// From the bytes of a file (a copy, which a Python `bytes` cannot promise to be aligned for), or from its path
+/// (mapped).
+void makeExecutable(PyExecutable *self, nb::handle data, nb::handle path, bool verify, bool inspect) {
+  if (data.is_none() == path.is_none())
+    raise(runtime::invalidArgument("Executable: expected either the bytes of a file or path="));
+  if (!path.is_none()) {
+    nb::object text = nb::module_::import_("os").attr("fspath")(path);
+    if (nb::isinstance<nb::bytes>(text))
+      text = nb::module_::import_("os").attr("fsdecode")(text);
+    auto name = nb::cast<std::string>(text);
+    runtime::StatusOr<Ref<Executable>> loaded = runtime::internalError("not loaded");
+    {
+      nb::gil_scoped_release unlocked;
+      loaded = Executable::load(name, loadOptions(verify, inspect));
+    }
+    new (self) PyExecutable{check(std::move(loaded))};
+    return;
+  }
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(data.ptr(), &buffer, PyBUF_SIMPLE) != 0) {
+    PyErr_Clear();
+    raise(runtime::invalidArgument("Executable: expected the bytes of a file, not " + describe(data)));
+  }
+  runtime::StatusOr<Ref<Executable>> loaded = runtime::internalError("not loaded");
+  {
+    nb::gil_scoped_release unlocked;
+    loaded = Executable::fromBytes({static_cast<const uint8_t *>(buffer.buf), static_cast<size_t>(buffer.len)},
+                                   loadOptions(verify, inspect));
+  }
+  PyBuffer_Release(&buffer);
+  new (self) PyExecutable{check(std::move(loaded))};
+}
+
+nb::bytes serialize(const PyExecutable &self) {
+  std::span<const uint8_t> file = self.ref->file();
+  return nb::bytes(reinterpret_cast<const char *>(file.data()), file.size());
+}
+
+/// (name, size in bytes) of each raw part of the file.
+nb::list dataSegments(const PyExecutable &self) {
+  nb::list list;
+  for (const Executable::Segment &segment : self.ref->segments())
+    list.append(nb::make_tuple(segment.name, segment.bytes.size()));
+  return list;
+}
+
+nb::list functionNames(const PyExecutable &self) {
+  nb::list list;
+  for (const FunctionSignature &function : self.ref->functions())
+    list.append(function.name);
+  return list;
+}
+
+// --- The call
+// -----------------------------------------------------------------------------------------------------------
+
+/// Items of a Python list or tuple of any length without an allocation for short ones.
+class Items {
+public:
+  Items(nb::handle sequence, const char *what) {
+    fast = nb::steal(PySequence_Fast(sequence.ptr(), ""));
+    if (!fast.is_valid()) {
+      PyErr_Clear();
+      raise(runtime::invalidArgument(std::string(what) + ": expected a list of values, not " + describe(sequence)));
+    }
+  }
+  size_t size() const { return PySequence_Fast_GET_SIZE(fast.ptr()); }
+  nb::handle operator[](size_t index) const { return PySequence_Fast_GET_ITEM(fast.ptr(), index); }
+
+private:
+  nb::object fast;
+};
+
+std::string position(const FunctionSignature &function, const char *what, size_t index) {
+  return "function '" + function.name + "', " + what + " " + std::to_string(index);
+}
+
+[[noreturn]] void raiseAt(const FunctionSignature &function, const char *what, size_t index, runtime::Status status) {
+  raise(std::move(status).withContext(position(function, what, index)));
+}
+
+/// The value for argument `index`: ours as it is, an array as a window on it, a Python number as a scalar of the
+/// argument's type. `mayCopy`: arrays that are not row-major without gaps are copied instead of refused.
+Ref<Value> argumentOf(const FunctionSignature &function, size_t index, nb::handle object, bool mayCopy) {
+  if (nb::isinstance<PyMemRef>(object))
+    return nb::inst_ptr<PyMemRef>(object)->ref;
+  if (nb::isinstance<PyScalar>(object))
+    return nb::inst_ptr<PyScalar>(object)->ref;
+  bool isNumber = PyLong_Check(object.ptr()) || PyFloat_Check(object.ptr()) || PyComplex_Check(object.ptr());
+  if (isNumber && index < function.arguments.size()) {
+    const auto &type = function.arguments[index];
+    if (type.rank() != 0)
+      raiseAt(function, "argument", index, runtime::invalidArgument("expected " + type.str() + ", not a number"));
+    return scalarOf(object, type.elementType);
+  }
+  Ref<MemRefValue> view = viewOf(object, /*isWritable=*/false);
+  if (!view)
+    raiseAt(
+        function, "argument", index,
+        runtime::invalidArgument(
+            (index < function.arguments.size() ? "expected " + function.arguments[index].str() + ": " : std::string()) +
+            "an array (NumPy, DLPack, the buffer protocol), a MemRefValue or a ScalarValue, not " + describe(object)));
+  if (mayCopy && !view->hasCanonicalStrides()) {
+    runtime::StatusOr<Ref<MemRefValue>> copy = runtime::internalError("not copied");
+    {
+      nb::gil_scoped_release unlocked;
+      copy = defaultClient()->copyToHost(*view);
+    }
+    return check(std::move(copy));
+  }
+  return view;
+}
+
+/// The array that result `index` is to be written to, or null where the runtime is to allocate.
+Ref<Value> outputOf(const FunctionSignature &function, size_t index, nb::handle object) {
+  if (object.is_none())
+    return nullptr;
+  if (nb::isinstance<PyMemRef>(object))
+    return nb::inst_ptr<PyMemRef>(object)->ref;
+  Ref<MemRefValue> view;
+  try {
+    view = viewOf(object, /*isWritable=*/true);
+  } catch (nb::python_error &error) {
+    std::string text = nb::cast<std::string>(nb::str(error.value()));
+    raiseAt(function, "result", index, runtime::invalidArgument("cannot write there: " + text));
+  }
+  if (!view)
+    raiseAt(function, "result", index,
+            runtime::invalidArgument("expected a writable array, a MemRefValue or None, not " + describe(object)));
+  return view;
+}
+
+nb::list call(const PySession &self, const FunctionSignature &function, const Items &arguments, nb::handle outputs,
+              Ref<runtime::Stream> stream, bool mayCopy) {
+  // Values are held here, and released with the lock held: a window gives a Python object back.
+  std::vector<Ref<Value>> held(arguments.size());
+  std::vector<Value *> values(arguments.size());
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    held[i] = argumentOf(function, i, arguments[i], mayCopy);
+    values[i] = held[i].get();
+  }
+  std::vector<Ref<Value>> results(function.results.size());
+  nb::list given;
+  if (!outputs.is_none()) {
+    Items targets(outputs, "out_args");
+    if (targets.size() != 0 && targets.size() != results.size())
+      raise(runtime::invalidArgument("function '" + function.name + "': expected " + std::to_string(results.size()) +
+                                     " out_args, one for each result (None: to be allocated), not " +
+                                     std::to_string(targets.size())));
+    for (size_t i = 0; i < targets.size(); ++i)
+      results[i] = outputOf(function, i, targets[i]);
+  }
+  runtime::Status status;
+  {
+    nb::gil_scoped_release unlocked;
+    status = self.ref->call(function, values, results, stream.get());
+  }
+  check(status);
+  nb::list list;
+  for (Ref<Value> &result : results) {
+    if (MemRefValue *memref = runtime::asMemRef(result.get()))
+      list.append(PyMemRef{Ref<MemRefValue>::share(memref)});
+    else
+      list.append(PyScalar{Ref<runtime::ScalarValue>::share(runtime::asScalar(result.get()))});
+  }
+  return list;
+}
+
+nb::list executeFunction(const PySession &self, const std::string &name, nb::handle inArgs, nb::handle outArgs,
+                         nb::handle stream, nb::handle client) {
+  if (!client.is_none() && !nb::isinstance<PyClient>(client))
+    raise(runtime::invalidArgument("client: expected a RuntimeClient, not " + describe(client)));
+  const FunctionSignature *function = check(self.ref->executable()->getFunction(name));
+  return call(self, *function, Items(inArgs, "in_args"), outArgs, streamOf(stream), /*mayCopy=*/false);
+}
+
+nb::list callArrays(const PySession &self, const std::string &name, nb::handle arguments) {
+  const FunctionSignature *function = check(self.ref->executable()->getFunction(name));
+  return call(self, *function, Items(arguments, "arguments"), nb::none(), nullptr, /*mayCopy=*/true);
+}
+
+nb::dict toDict(const runtime::AllocationCounter &counter) {
+  nb::dict result;
+  result["count"] = counter.count;
+  result["bytes"] = counter.bytes;
+  result["live_bytes"] = counter.liveBytes;
+  result["peak_bytes"] = counter.peakBytes;
+  return result;
+}
+
+nb::dict statistics(const PySession &self) {
+  runtime::SessionStatistics all = self.ref->statistics();
+  nb::dict result, system;
+  result["calls"] = all.calls;
+  result["failed_calls"] = all.failedCalls;
+  result["results"] = toDict(all.results);
+  result["temporaries"] = toDict(all.temporaries);
+  result["staging"] = toDict(all.staging);
+  result["workspace_bytes"] = all.workspaceBytes;
+  result["scratch_bytes_per_thread"] = all.scratchBytesPerThread;
+  system["allocations"] = all.system.allocations;
+  system["releases"] = all.system.releases;
+  system["live_bytes"] = all.system.liveBytes;
+  system["peak_bytes"] = all.system.peakBytes;
+  result["system"] = system;
+  result["cached_bytes"] = all.cachedBytes;
+  return result;
+}
+
+void makeSession(PySession *self, const Ref<runtime::Client> &client, const runtime::RuntimeSessionOptions &options,
+                 const PyExecutable &executable) {
+  new (self) PySession{check(Session::create(client, executable.ref, options))};
+}
+
+} // namespace
+
+void bindSession(nb::module_ &module) {
+  nb::class_<PyExecutable>(
+      module, "Executable", nb::is_weak_referenceable(), nb::dynamic_attr(),
+      "A compiled program, verified and ready to run. Immutable and safe to share. An executable is "
+      "code: load only files that you trust.")
+      .def("__init__", makeExecutable, "data"_a = nb::none(), "path"_a = nb::none(), nb::kw_only(), "verify"_a = false,
+           "inspect"_a = false,
+           "From the bytes of a file (copied) or its path (mapped). verify: check the checksums of constants, too, "
+           "which reads "
+           "the whole file. inspect: load no code, so that a file for another machine opens as well.")
+      .def("serialize", serialize, "The bytes of the file.")
+      .def(
+          "get_signature",
+          [](const PyExecutable &self, const std::string &name) {
+            return PySignature{self.ref, check(self.ref->getFunction(name))};
+          },
+          "name"_a = "main")
+      .def("get_data_segments", dataSegments, "(name, size in bytes) of each raw part of the file.")
+      .def_prop_ro("functions", functionNames, "Names of the public functions.")
+      .def_prop_ro("name", [](const PyExecutable &self) { return self.ref->name(); })
+      .def_prop_ro("producer", [](const PyExecutable &self) { return self.ref->producer(); })
+      .def_prop_ro(
+          "options", [](const PyExecutable &self) { return self.ref->options(); },
+          "The canonical options that it was compiled with.")
+      .def(
+          "describe", [](const PyExecutable &self) { return self.ref->describe(); },
+          "For a person: signatures, images, constants, segments, provenance.");
+
+  using Options = runtime::RuntimeSessionOptions;
+  nb::class_<Options>(module, "RuntimeSessionOptions", "How a session takes part in a group of devices.")
+      .def(
+          "__init__",
+          [](Options *self, int32_t count, int32_t id, std::string uuid,
+             std::optional<std::vector<std::string>> features) {
+            new (self) Options{count, id, std::move(uuid), features.value_or(std::vector<std::string>())};
+          },
+          "num_devices"_a = 1, "device_id"_a = 0, "nccl_uuid"_a = "", "features"_a = nb::none())
+      .def_rw("num_devices", &Options::deviceCount)
+      .def_rw("device_id", &Options::deviceId)
+      .def_rw("nccl_uuid", &Options::ncclUuid)
+      .def_rw("features", &Options::features);
+
+  nb::class_<PySession>(
+      module, "RuntimeSession", nb::is_weak_referenceable(),
+      "Calls the functions of one executable, one call at a time (a second thread waits), and keeps what "
+      "makes repeated calls cheap. It holds its executable and its client; results hold neither.")
+      .def(
+          "__init__",
+          [](PySession *self, const PyClient &client, const Options &options, const PyExecutable &executable) {
+            makeSession(self, client.ref, options, executable);
+          },
+          "client"_a, "options"_a, "executable"_a)
+      .def(
+          "__init__",
+          [](PySession *self, const Options &options, const PyExecutable &executable) {
+            makeSession(self, defaultClient(), options, executable);
+          },
+          "options"_a, "executable"_a)
+      .def(
+          "__init__",
+          [](PySession *self, const PyExecutable &executable) { makeSession(self, defaultClient(), {}, executable); },
+          "executable"_a)
+      .def("execute_function", executeFunction, "name"_a, "in_args"_a, "out_args"_a = nb::none(),
+           "stream"_a = nb::none(), "client"_a = nb::none(),
+           "Calls a function. in_args: values or arrays with the argument's element type, shape and row-major layout "
+           "without "
+           "gaps; they are not copied. out_args: for each result the array to write, which the returned value aliases, "
+           "or None "
+           "to have it allocated. stream: the call runs after the work enqueued there. Returns the results as a list, "
+           "and when "
+           "they are complete. After an error the session works on.")
+      .def("_call_arrays", callArrays, "name"_a, "arguments"_a)
+      .def("statistics", statistics, "What calls allocated, by purpose, and what the system was asked for.")
+      .def(
+          "release_cached_memory", [](const PySession &self) { self.ref->releaseCachedMemory(); },
+          "Gives the memory of dropped results back to the system.");
+}
+
+} // namespace latewood::python

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The executable as users hold it: a file of compiled functions that can be called like one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from . import _arrays, _runtime
+from .errors import InvalidArgumentError, LatewoodError
+
+
+class Executable(_runtime.Executable):
+    """A compiled program, verified and ready to run.
+
+    `executable(*arrays)` calls the function `main`: arrays in, arrays out. It takes NumPy arrays (with ml_dtypes' types),
+    anything with DLPack or the buffer protocol, MemRefValues, and Python numbers for arrays of rank 0. Element types and
+    shapes must be those of the signature; an array that is not row-major without gaps is copied first, others are used in
+    place. Results are arrays of JAX or PyTorch where the first array was one, else of NumPy: one array, or a tuple
+    where the function has several results (or none). They own their memory.
+
+    Immutable. It may be called from several threads at a time; the interpreter lock is released while it runs.
+    """
+
+    def __init__(self, data: Any = None, path: Any = None, *, verify: bool = False, inspect: bool = False):
+        super().__init__(data, path, verify=verify, inspect=inspect)
+        # Sessions run one call at a time: each call takes one that is idle, and puts it back.
+        self._idle: list[_runtime.RuntimeSession] = []
+
+    def __call__(self, *arguments: Any, function: str = "main") -> Any:
+        try:
+            session = self._idle.pop()
+        except IndexError:
+            session = _runtime.RuntimeSession(self)
+        try:
+            results = session._call_arrays(function, arguments)
+        finally:
+            self._idle.append(session)
+        arrays = _arrays.like_arguments(results, arguments)
+        return arrays[0] if len(arrays) == 1 else tuple(arrays)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the file. What is at `path` is replaced at once and as a whole, so that a program that has the old file
+        mapped keeps its contents."""
+        target = Path(path)
+        temporary = target.with_name(f".{target.name}.{os.getpid()}")
+        try:
+            temporary.write_bytes(self.serialize())
+            os.replace(temporary, target)
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            raise LatewoodError(f"cannot write '{target}': {error.strerror or error}", "Unavailable") from None
+
+    def __repr__(self) -> str:
+        return f"<latewood.Executable {self.name!r}: {'; '.join(str(self.get_signature(f)) for f in self.functions)}>"
+
+    def __reduce__(self):
+        return Executable, (self.serialize(),)
+
+
+def load(path: str | os.PathLike, *, verify: bool = False) -> Executable:
+    """Opens an executable file. It is mapped, not read: constants come in as they are used.
+
+    Args:
+        path: the file, which must not be changed in place while it is in use.
+        verify: check the checksums of the constants, too, which reads the whole file.
+
+    Raises:
+        NotFoundError: there is no such file.
+        DataCorruptionError: it is truncated, foreign, or not what was written.
+        UnavailableError: it was compiled for another CPU.
+    """
+    if isinstance(path, (bytes, bytearray, memoryview)):
+        raise InvalidArgumentError("load: expected a path; for the bytes of a file there is latewood.Executable(data)")
+    return Executable(path=path, verify=verify)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compilation in three visible steps: get the pipeline as an object, run it, translate the result.
+
+    client   = compiler.CompilerClient()
+    pipeline = client.get_stablehlo_to_executable_pipeline(options)
+    print(pipeline)                                # a textual pipeline, which parses again and which latewood-opt runs
+    lowered  = pipeline.run(compiler.Module.parse(text))
+    exe      = client.translate_to_runtime_executable(lowered)
+
+`client.stablehlo_to_executable(module, options)` is exactly that. Importing this module loads MLIR and LLVM; nothing else in
+the package does. Nothing prints as a side effect: what the compiler has to say is in `module.diagnostics` and in the
+CompilationError that a failure raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ._compiler import Diagnostic, Module, PassStatistics, Pipeline, StableHLOToExecutableOptions, compile, translate
+from ._executable import Executable
+from ._program import source_of
+from .errors import CompilationError, InvalidArgumentError
+
+__all__ = [
+    "CompilationError",
+    "CompilerClient",
+    "Diagnostic",
+    "Module",
+    "PassStatistics",
+    "Pipeline",
+    "StableHLOToExecutableOptions",
+    "parse",
+]
+
+
+def options_from(options: Any) -> StableHLOToExecutableOptions:
+    """Options as the compiler takes them, from an options object, a list of `--name=value` strings, or None."""
+    if isinstance(options, StableHLOToExecutableOptions):
+        return options
+    if options is None:
+        return StableHLOToExecutableOptions()
+    if isinstance(options, str) or not isinstance(options, Sequence) or not all(isinstance(o, str) for o in options):
+        raise InvalidArgumentError(
+            f"options: expected StableHLOToExecutableOptions or a list of '--name=value' strings, not {options!r}"
+        )
+    return StableHLOToExecutableOptions(list(options))
+
+
+def parse(program: Any) -> Module:
+    """A Module from whatever latewood.compile takes: text, bytes, a path, or an object with a text form."""
+    if isinstance(program, Module):
+        return program
+    source, name = source_of(program)
+    return Module.parse(source, name)
+
+
+class CompilerClient:
+    """Where compilation starts. It holds nothing: modules have contexts of their own, and any number of threads may compile."""
+
+    def get_stablehlo_to_executable_pipeline(self, options: Any = None) -> Pipeline:
+        """The passes that compile StableHLO with these options."""
+        return Pipeline.for_options(options_from(options))
+
+    def get_pipeline(self, options: Any = None) -> Pipeline:
+        """The same under the reference system's newer name."""
+        return self.get_stablehlo_to_executable_pipeline(options)
+
+    def translate_to_runtime_executable(self, module: Module) -> Executable:
+        """An executable from a module that has finished the last phase."""
+        return Executable(translate(module))
+
+    def translate_mlir_to_executable(self, module: Module) -> Executable:
+        """The same under the reference system's newer name."""
+        return self.translate_to_runtime_executable(module)
+
+    def stablehlo_to_executable(self, module: Any, options: Any = None) -> Executable:
+        """All three steps. `module` is a Module, which stays as it is, or whatever latewood.compile takes."""
+        if isinstance(module, Module):
+            return Executable(translate(self.get_stablehlo_to_executable_pipeline(options).run(module.clone())))
+        source, name = source_of(module)
+        return Executable(compile(source, options_from(options), name))

@@ -5,12 +5,13 @@
 //
 //   identity   the object; `data()` never changes while it lives
 //   ownership  owned memory is freed (or goes back to its pool) at the end; a view calls its release function instead
-//   threads    immutable after creation, except for `takeAway`; may be shared and dropped on any thread
+//   threads    immutable after creation; may be shared and dropped on any thread
 //   streams    host memory has no stream: nothing is in flight when a function of this library has returned
 
 #ifndef LATEWOOD_RUNTIME_STORAGE_H
 #define LATEWOOD_RUNTIME_STORAGE_H
 
+#include "latewood/runtime/Memory.h"
 #include "latewood/runtime/Ref.h"
 #include "latewood/runtime/Signature.h"
 #include "latewood/runtime/Status.h"
@@ -18,8 +19,6 @@
 #include <functional>
 
 namespace latewood::runtime {
-
-class MemoryCounters;
 
 class LATEWOOD_API Storage : public RefCounted {
 public:
@@ -37,9 +36,6 @@ public:
   /// Memory of somebody else.
   bool isView() const { return kind == Kind::view; }
 
-  /// The memory was given away by donation: no value on this storage may be used again.
-  bool isDonated() const { return donated.load(std::memory_order_acquire); }
-
 protected:
   enum class Kind : uint8_t { owned, view, pooled };
 
@@ -48,7 +44,6 @@ protected:
 
   uint8_t *start;
   int64_t size;
-  std::atomic<bool> donated{false};
   MemorySpace memorySpace = MemorySpace::host;
   bool readOnly = false;
   Kind kind;

@@ -45,6 +45,9 @@ public:
 
   /// Enqueues work and returns at once.
   Status enqueue(std::function<Status()> work);
+  /// Runs work on the calling thread, in its place in the order: after what was enqueued before, and before what is
+  /// enqueued later. Returns what the work returns, which is not kept for `sync`.
+  Status runInOrder(const std::function<Status()> &work);
   /// Blocks until everything enqueued so far has run; returns the first failure since the last `sync`.
   Status sync();
   /// True when nothing is enqueued or running.
@@ -58,7 +61,7 @@ private:
   Stream();
   ~Stream() override;
   struct State;
-  std::unique_ptr<State> state;
+  std::shared_ptr<State> state;
 };
 
 } // namespace latewood::runtime

@@ -57,7 +57,6 @@ public:
   bool hasCanonicalStrides() const { return canonical; }
   MemorySpace space() const { return owner->space(); }
   bool isReadOnly() const { return owner->isReadOnly(); }
-  bool isDonated() const { return owner->isDonated(); }
   const Ref<Storage> &storage() const { return owner; }
 
   /// The elements start[d] + i * step[d] below limit[d] in each dimension, as StableHLO's `slice`; shares the storage.

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A call, in order: take the session, match arguments and given results against their plans, fill the call frame, run the
+// function, settle the output slots. Everything that a call needs is in the session and sized for the function
+// beforehand; the frame is the `lw_call` that compiled code sees, with the runtime's own part behind it.
+
+#include "latewood/runtime/Session.h"
+
+#include "latewood/runtime/ExecutableState.h"
+#include "latewood/runtime/FloatingPoint.h"
+#include "latewood/runtime/OutputSlots.h"
+#include "latewood/runtime/ThreadPool.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <mutex>
+#include <new>
+
+// The layout that compiled code was built against.
+static_assert(sizeof(lw_call) == 40 && offsetof(lw_call, arguments) == 8 && offsetof(lw_call, argument_shapes) == 16 &&
+              offsetof(lw_call, constants) == 24 && offsetof(lw_call, workspace) == 32);
+static_assert(offsetof(lw_api, parallel_for) == 8 && offsetof(lw_api, request) == 16 && offsetof(lw_api, shape) == 24 &&
+              offsetof(lw_api, allocate) == 32 && offsetof(lw_api, release) == 40 && offsetof(lw_api, fail) == 48);
+
+namespace latewood::runtime {
+
+namespace {
+/// One function, prepared: everything a call needs, in its final size.
+struct FunctionState {
+  FunctionState(const FunctionSignature &signature, lw_function entry, ResultPool &pool)
+      : signature(signature), entry(entry), slots(signature, pool), data(signature.arguments.size()),
+        bytes(signature.arguments.size()), shapes(signature.arguments.size()) {
+    for (const ValueSignature &argument : signature.arguments)
+      argumentPlans.emplace_back(argument);
+  }
+
+  const FunctionSignature &signature;
+  lw_function entry;
+  OutputSlots slots;
+  std::vector<ValuePlan> argumentPlans;
+  std::vector<const void *> data;
+  std::vector<int64_t> bytes;
+  std::vector<const int64_t *> shapes;
+};
+
+/// What compiled code sees, and what the callbacks need behind it.
+struct CallFrame : lw_call {
+  FunctionState *function = nullptr;
+  ResultPool *pool = nullptr;
+  ThreadPool *threads = nullptr;
+  /// Blocks that compiled code has allocated and not released.
+  PooledStorage *temporaries = nullptr;
+  std::atomic<int64_t> scratchBytes{0};
+  /// Set by the first failure, which then owns `failure`: tasks of a parallel loop may fail at the same time.
+  std::atomic<bool> hasFailed{false};
+  Status failure;
+
+  void fail(Status status) {
+    if (!hasFailed.exchange(true))
+      failure = std::move(status);
+  }
+};
+
+//===--- What compiled code calls --------------------------------------------------------------------------------===//
+
+void parallelForCallback(lw_call *call, lw_body body, void *frame, int64_t tasks, int64_t scratchBytes) noexcept {
+  auto &self = static_cast<CallFrame &>(*call);
+  if (scratchBytes > self.scratchBytes.load(std::memory_order_relaxed))
+    self.scratchBytes.store(scratchBytes, std::memory_order_relaxed);
+  if (!self.threads->parallelFor(body, frame, tasks, scratchBytes))
+    self.fail(outOfMemory("cannot allocate " + std::to_string(scratchBytes) + " bytes of scratch memory for a thread"));
+}
+
+void *requestCallback(lw_call *call, int64_t result, int64_t bytes, int64_t alignment,
+                      const int64_t *shape) noexcept {
+  auto &self = static_cast<CallFrame &>(*call);
+  Status failure;
+  void *memory = self.function->slots.request(result, bytes, alignment, shape, failure);
+  if (!memory)
+    self.fail(std::move(failure));
+  return memory;
+}
+
+int32_t shapeCallback(lw_call *call, int64_t result, const int64_t *extents) noexcept {
+  auto &self = static_cast<CallFrame &>(*call);
+  Status failure;
+  if (self.function->slots.setShape(result, extents, failure))
+    return 0;
+  self.fail(std::move(failure));
+  return 1;
+}
+
+void *allocateCallback(lw_call *call, int64_t bytes, int64_t alignment) noexcept {
+  auto &self = static_cast<CallFrame &>(*call);
+  PooledStorage *block = self.pool->take(bytes, std::max<int64_t>(alignment, memoryAlignment), Purpose::temporary);
+  if (!block) {
+    self.fail(outOfMemory("function '" + self.function->signature.name + "': cannot allocate " +
+                          std::to_string(bytes) + " bytes of temporary memory"));
+    return nullptr;
+  }
+  block->next = self.temporaries;
+  self.temporaries = block;
+  return block->data();
+}
+
+void releaseCallback(lw_call *call, void *memory) noexcept {
+  auto &self = static_cast<CallFrame &>(*call);
+  for (PooledStorage **link = &self.temporaries; *link; link = &(*link)->next)
+    if ((*link)->data() == memory) {
+      PooledStorage *block = *link;
+      *link = block->next;
+      block->release();
+      return;
+    }
+}
+
+int32_t failCallback(lw_call *call, int32_t code, const char *message, int64_t length) noexcept {
+  auto &self = static_cast<CallFrame &>(*call);
+  bool isKnown = code > static_cast<int32_t>(StatusCode::ok) && code <= static_cast<int32_t>(StatusCode::internal);
+  std::string text(message ? message : "", message && length > 0 ? static_cast<size_t>(length) : 0);
+  self.fail(Status(isKnown ? static_cast<StatusCode>(code) : StatusCode::internal,
+                   "function '" + self.function->signature.name + "': " + text));
+  return code != 0 ? code : 1;
+}
+
+constexpr lw_api api = {
+    LATEWOOD_ABI_VERSION, sizeof(lw_api),   parallelForCallback, requestCallback,
+    shapeCallback,        allocateCallback, releaseCallback,     failCallback,
+};
+
+/// One call at a time. Taking a free session is one atomic exchange.
+class SessionLock {
+public:
+  explicit SessionLock(std::atomic<uint32_t> &busy) : busy(busy) {
+    while (busy.exchange(1, std::memory_order_acquire) != 0)
+      busy.wait(1, std::memory_order_relaxed);
+  }
+  ~SessionLock() {
+    busy.store(0, std::memory_order_release);
+    busy.notify_one();
+  }
+  SessionLock(const SessionLock &) = delete;
+  SessionLock &operator=(const SessionLock &) = delete;
+
+private:
+  std::atomic<uint32_t> &busy;
+};
+} // namespace
+
+struct Session::State {
+  Ref<Client> client;
+  Ref<Executable> executable;
+  RuntimeSessionOptions options;
+  Ref<ResultPool> pool;
+  std::vector<std::unique_ptr<FunctionState>> functions;
+  Ref<Storage> workspace;
+  CallFrame frame{};
+  std::atomic<uint32_t> busy{0};
+  uint64_t calls = 0, failedCalls = 0;
+
+  Status prepare(const FunctionSignature &function);
+  Status matchArguments(FunctionState &function, std::span<Value *const> arguments);
+  Status matchResults(FunctionState &function, std::span<Ref<Value>> results);
+  Status run(const FunctionSignature &function, std::span<Value *const> arguments, std::span<Ref<Value>> results);
+};
+
+Session::Session() : state(std::make_unique<State>()) {}
+
+Session::~Session() {
+  if (state->pool)
+    state->pool->close();
+}
+
+StatusOr<Ref<Session>> Session::create(Ref<Client> client, Ref<Executable> executable,
+                                       const RuntimeSessionOptions &options) {
+  if (!client || !executable)
+    return invalidArgument("a session needs a client and an executable");
+  if (options.deviceCount < 1 || options.deviceId < 0 || options.deviceId >= options.deviceCount)
+    return invalidArgument("session options: device " + std::to_string(options.deviceId) + " of " +
+                           std::to_string(options.deviceCount) + " does not exist");
+  for (const std::string &feature : options.features)
+    if (feature != "core" && feature != "cpu")
+      return unavailable("session options: module '" + feature +
+                         "' is not part of this runtime; there are 'core' and 'cpu'");
+  if (executable->loadedImage() < 0 && !executable->functions().empty())
+    return failedPrecondition("the executable was opened for inspection only");
+  auto session = Ref<Session>::adopt(new Session);
+  State &state = *session->state;
+  state.pool = Ref<ResultPool>::adopt(new ResultPool(client->memoryCounters()));
+  state.functions.resize(executable->functions().size());
+  state.frame.api = &api;
+  state.frame.constants = executable->internals().constantData.data();
+  state.frame.pool = state.pool.get();
+  state.frame.threads = &client->threads();
+  state.client = std::move(client);
+  state.executable = std::move(executable);
+  state.options = options;
+  return session;
+}
+
+/// The first call of a function: makes its state, and workspace enough for it.
+Status Session::State::prepare(const FunctionSignature &function) {
+  const std::vector<FunctionSignature> &known = executable->functions();
+  if (function.index >= known.size() || &function != &known[function.index])
+    return invalidArgument("function '" + function.name + "' is not one of this session's executable");
+  if (!workspace || workspace->sizeInBytes() < function.workspaceBytes) {
+    // One block serves all functions, since they run one at a time.
+    workspace.reset();
+    LATEWOOD_ASSIGN_OR_RETURN(workspace, Storage::allocate(function.workspaceBytes, client->memoryCounters()));
+    frame.workspace = workspace->data();
+  }
+  functions[function.index] = std::make_unique<FunctionState>(
+      known[function.index], executable->internals().entries[function.index], *pool);
+  return okStatus();
+}
+
+Status Session::State::matchArguments(FunctionState &function, std::span<Value *const> arguments) {
+  size_t count = function.argumentPlans.size();
+  if (arguments.size() != count) [[unlikely]]
+    return invalidArgument("function '" + function.signature.name + "' expects " + std::to_string(count) +
+                           " arguments, got " + std::to_string(arguments.size()));
+  for (size_t i = 0; i < count; ++i) {
+    const ValuePlan &plan = function.argumentPlans[i];
+    Value *value = arguments[i];
+    if (MemRefValue *memref = asMemRef(value); memref && plan.matches(*memref)) [[likely]] {
+      function.data[i] = memref->data();
+      function.bytes[i] = memref->sizeInBytes();
+      function.shapes[i] = memref->shape().data();
+      continue;
+    }
+    if (ScalarValue *scalar = asScalar(value); scalar && plan.rank == 0 && scalar->elementType() == plan.type) {
+      // Nothing can overlap it.
+      function.data[i] = scalar->data();
+      function.bytes[i] = 0;
+      function.shapes[i] = nullptr;
+      continue;
+    }
+    return explainMismatch(plan, value, /*takesScalars=*/true)
+        .withContext("function '" + function.signature.name + "', argument " + std::to_string(i));
+  }
+  return okStatus();
+}
+
+Status Session::State::matchResults(FunctionState &function, std::span<Ref<Value>> results) {
+  const std::vector<ValuePlan> &plans = function.slots.plans();
+  if (results.size() != plans.size()) [[unlikely]]
+    return invalidArgument("function '" + function.signature.name + "' has " + std::to_string(plans.size()) +
+                           " results, got places for " + std::to_string(results.size()));
+  for (size_t i = 0; i < plans.size(); ++i) {
+    Value *value = results[i].get();
+    if (!value)
+      continue;
+    MemRefValue *memref = asMemRef(value);
+    Status status;
+    if (!memref || !plans[i].matches(*memref)) [[unlikely]]
+      status = explainMismatch(plans[i], value, /*takesScalars=*/false);
+    else if (memref->isReadOnly()) [[unlikely]]
+      status = invalidArgument("the memref to write is read-only");
+    if (!status.isOk()) [[unlikely]]
+      return std::move(status).withContext("function '" + function.signature.name + "', result " + std::to_string(i));
+  }
+  return okStatus();
+}
+
+Status Session::State::run(const FunctionSignature &signature, std::span<Value *const> arguments,
+                           std::span<Ref<Value>> results) {
+  if (signature.index >= functions.size() || !functions[signature.index] ||
+      &functions[signature.index]->signature != &signature) [[unlikely]]
+    LATEWOOD_RETURN_IF_ERROR(prepare(signature));
+  FunctionState &function = *functions[signature.index];
+  LATEWOOD_RETURN_IF_ERROR(matchArguments(function, arguments));
+  LATEWOOD_RETURN_IF_ERROR(matchResults(function, results));
+  function.slots.begin(function.data.data(), function.bytes.data(), function.data.size(), results);
+
+  frame.function = &function;
+  frame.arguments = const_cast<void *const *>(reinterpret_cast<const void *const *>(function.data.data()));
+  frame.argument_shapes = function.shapes.data();
+  int32_t code;
+  {
+    DefaultFloatingPoint floatingPoint;
+    code = function.entry(&frame);
+  }
+  while (PooledStorage *block = frame.temporaries) {
+    frame.temporaries = block->next;
+    block->release();
+  }
+  if (code == 0 && !frame.hasFailed.load(std::memory_order_relaxed)) [[likely]]
+    return function.slots.finish(results);
+  function.slots.abandon();
+  if (!frame.hasFailed.exchange(false))
+    return internalError("function '" + signature.name + "' failed with code " + std::to_string(code) +
+                         " and without a message");
+  return std::exchange(frame.failure, okStatus());
+}
+
+Status Session::call(const FunctionSignature &function, std::span<Value *const> arguments,
+                     std::span<Ref<Value>> results, Stream *stream) {
+  auto run = [&]() -> Status {
+    SessionLock lock(state->busy);
+    Status status;
+    try {
+      status = state->run(function, arguments, results);
+    } catch (const std::bad_alloc &) {
+      status = outOfMemory("function '" + function.name + "': no memory for the call");
+    }
+    ++(status.isOk() ? state->calls : state->failedCalls);
+    return status;
+  };
+  if (stream) [[unlikely]]
+    return stream->runInOrder(run);
+  return run();
+}
+
+StatusOr<std::vector<Ref<Value>>> Session::execute(std::string_view name, std::span<const Ref<Value>> arguments,
+                                                   std::span<const Ref<Value>> outputs, Stream *stream) {
+  LATEWOOD_ASSIGN_OR_RETURN(const FunctionSignature *function, state->executable->getFunction(name));
+  if (!outputs.empty() && outputs.size() != function->results.size())
+    return invalidArgument("function '" + function->name + "' has " + std::to_string(function->results.size()) +
+                           " results, got " + std::to_string(outputs.size()) + " output arguments");
+  std::vector<Value *> values;
+  values.reserve(arguments.size());
+  for (const Ref<Value> &argument : arguments)
+    values.push_back(argument.get());
+  std::vector<Ref<Value>> results(outputs.begin(), outputs.end());
+  results.resize(function->results.size());
+  LATEWOOD_RETURN_IF_ERROR(call(*function, values, results, stream));
+  return results;
+}
+
+const Ref<Client> &Session::client() const { return state->client; }
+const Ref<Executable> &Session::executable() const { return state->executable; }
+const RuntimeSessionOptions &Session::options() const { return state->options; }
+
+SessionStatistics Session::statistics() const {
+  SessionLock lock(state->busy);
+  SessionStatistics statistics;
+  statistics.calls = state->calls;
+  statistics.failedCalls = state->failedCalls;
+  state->pool->readStatistics(statistics);
+  statistics.workspaceBytes = state->workspace ? state->workspace->sizeInBytes() : 0;
+  statistics.scratchBytesPerThread = state->frame.scratchBytes.load(std::memory_order_relaxed);
+  return statistics;
+}
+
+void Session::releaseCachedMemory() {
+  SessionLock lock(state->busy);
+  state->pool->releaseCached();
+}
+
+} // namespace latewood::runtime

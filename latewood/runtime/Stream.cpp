@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A queue of tickets under one mutex. A ticket is either work for the stream's thread, or the turn of a thread that waits
+// to run its own work in order. Whoever runs holds `isRunning`; the head of the queue decides who is next.
+
+#include "latewood/runtime/Stream.h"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+namespace latewood::runtime {
+
+//===--- Events --------------------------------------------------------------------------------------------------===//
+
+struct Event::State {
+  mutable std::mutex mutex;
+  std::condition_variable changed;
+  bool isReady = false;
+  Status failure;
+};
+
+Event::Event() : state(std::make_shared<State>()) {}
+Event::~Event() = default;
+
+bool Event::isReady() const {
+  std::lock_guard lock(state->mutex);
+  return state->isReady;
+}
+
+Status Event::wait() {
+  std::unique_lock lock(state->mutex);
+  state->changed.wait(lock, [&] { return state->isReady; });
+  return state->failure;
+}
+
+//===--- Streams -------------------------------------------------------------------------------------------------===//
+
+struct Stream::State {
+  struct Ticket {
+    /// Empty: the turn of a waiting thread.
+    std::function<Status()> work;
+  };
+
+  mutable std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<Ticket> queue;
+  bool isRunning = false;
+  bool isStopping = false;
+  Status failure;
+  std::thread thread;
+
+  bool isIdle() const { return queue.empty() && !isRunning; }
+
+  /// The stream's thread. Ends when the stream is stopping and nothing is left.
+  static void serve(std::shared_ptr<State> state) {
+    std::unique_lock lock(state->mutex);
+    while (true) {
+      state->changed.wait(lock, [&] {
+        bool hasWork = !state->queue.empty() && state->queue.front().work;
+        return !state->isRunning && (hasWork || (state->isStopping && state->queue.empty()));
+      });
+      if (state->queue.empty())
+        return;
+      std::function<Status()> work = std::move(state->queue.front().work);
+      state->queue.pop_front();
+      state->isRunning = true;
+      lock.unlock();
+      Status status = work();
+      // What the work holds is dropped before it counts as done.
+      work = nullptr;
+      lock.lock();
+      if (state->failure.isOk())
+        state->failure = std::move(status);
+      state->isRunning = false;
+      state->changed.notify_all();
+    }
+  }
+
+  Status push(std::unique_lock<std::mutex> &, std::function<Status()> work) {
+    if (!thread.joinable()) {
+      // Not reached through `this` but kept alive by the thread itself.
+      try {
+        thread = std::thread(serve, self.lock());
+      } catch (const std::system_error &error) {
+        return unavailable(std::string("cannot start the thread of a stream: ") + error.what());
+      }
+    }
+    queue.push_back({std::move(work)});
+    changed.notify_all();
+    return okStatus();
+  }
+
+  std::weak_ptr<State> self;
+};
+
+Stream::Stream() : state(std::make_shared<State>()) { state->self = state; }
+
+Stream::~Stream() {
+  std::thread thread;
+  {
+    std::lock_guard lock(state->mutex);
+    state->isStopping = true;
+    thread = std::move(state->thread);
+    state->changed.notify_all();
+  }
+  if (!thread.joinable())
+    return;
+  // The last reference may go in work on the stream itself, whose thread then ends on its own.
+  if (thread.get_id() == std::this_thread::get_id())
+    thread.detach();
+  else
+    thread.join();
+}
+
+StatusOr<Ref<Stream>> Stream::create() { return Ref<Stream>::adopt(new Stream); }
+
+Status Stream::enqueue(std::function<Status()> work) {
+  if (!work)
+    return invalidArgument("stream: the work to enqueue is empty");
+  std::unique_lock lock(state->mutex);
+  return state->push(lock, std::move(work));
+}
+
+Status Stream::runInOrder(const std::function<Status()> &work) {
+  std::unique_lock lock(state->mutex);
+  if (state->thread.get_id() == std::this_thread::get_id()) {
+    // Work on the stream is already in order.
+    lock.unlock();
+    return work();
+  }
+  if (!state->isIdle()) {
+    state->queue.push_back({});
+    const State::Ticket *turn = &state->queue.back();
+    state->changed.wait(lock, [&] { return !state->isRunning && &state->queue.front() == turn; });
+    state->queue.pop_front();
+  }
+  state->isRunning = true;
+  lock.unlock();
+  Status status = work();
+  lock.lock();
+  state->isRunning = false;
+  state->changed.notify_all();
+  return status;
+}
+
+Status Stream::sync() {
+  // Idle streams are the common case, and need no thread.
+  {
+    std::lock_guard lock(state->mutex);
+    if (state->thread.get_id() == std::this_thread::get_id())
+      return failedPrecondition("stream: work on a stream cannot wait for the stream");
+    if (state->isIdle())
+      return std::exchange(state->failure, okStatus());
+  }
+  Status failure;
+  Status status = runInOrder([&] {
+    std::lock_guard lock(state->mutex);
+    failure = std::exchange(state->failure, okStatus());
+    return okStatus();
+  });
+  return status.isOk() ? failure : status;
+}
+
+bool Stream::isIdle() const {
+  std::lock_guard lock(state->mutex);
+  return state->isIdle();
+}
+
+StatusOr<Ref<Event>> Stream::record() {
+  auto event = Ref<Event>::adopt(new Event);
+  auto mark = [target = event->state](const Status &failure) {
+    std::lock_guard lock(target->mutex);
+    target->isReady = true;
+    target->failure = failure;
+    target->changed.notify_all();
+  };
+  std::unique_lock lock(state->mutex);
+  if (state->isIdle()) {
+    mark(state->failure);
+    return event;
+  }
+  std::weak_ptr<State> stream = state;
+  LATEWOOD_RETURN_IF_ERROR(state->push(lock, [mark, stream] {
+    Status failure;
+    if (std::shared_ptr<State> owner = stream.lock()) {
+      std::lock_guard guard(owner->mutex);
+      failure = owner->failure;
+    }
+    mark(failure);
+    return okStatus();
+  }));
+  return event;
+}
+
+Status Stream::waitFor(const Ref<Event> &event) {
+  if (!event)
+    return invalidArgument("stream: there is no event to wait for");
+  if (event->isReady())
+    return okStatus();
+  return enqueue([event] {
+    // A failure belongs to the stream where it happened.
+    (void)event->wait();
+    return okStatus();
+  });
+}
+
+} // namespace latewood::runtime

@@ -79,18 +79,31 @@ public:
   /// The pipeline that compiles StableHLO. Fails when the target cannot be resolved.
   static llvm::Expected<Pipeline> stableHLOToExecutable(const StableHLOToExecutableOptions &options);
 
-  /// Reads a pipeline as `str` writes it, or as a user wrote it.
+  /// The same by phases: `builtin.module(latewood-import{…},latewood-input,…)`, which `parse` reads.
+  static llvm::Expected<std::string> phasesText(const StableHLOToExecutableOptions &options);
+
+  /// Reads a pipeline as `str` writes it, or as a user wrote it. An unknown pass or phase is an error that offers close names.
   static llvm::Expected<Pipeline> parse(llvm::StringRef text);
 
   /// MLIR's textual form, which parses again and which latewood-opt runs: on one line, or indented.
   const std::string &str() const { return text; }
   std::string pretty() const;
 
+  /// The passes in order, each as it stands in the text; those on functions and nested modules with what they are nested in.
+  std::vector<std::string> passes() const;
+
+  /// The phases in order.
+  std::vector<std::string> phases() const;
+
   struct RunOptions {
     /// Stop after this phase; empty runs to the end.
     std::string until;
     /// Begin after this phase, which the module must have finished; empty begins at the start.
     std::string since;
+    /// Where a numbered file with the module goes after each pass that changed it; empty: nowhere. The directory is made.
+    std::string dumpDirectory;
+    /// Where the module as it was before a failing phase goes, with the command that repeats the failure; empty: nowhere.
+    std::string reproducer;
     /// Called before each phase with its name, for progress.
     std::function<void(llvm::StringRef phase)> onPhase;
   };

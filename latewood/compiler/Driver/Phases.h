@@ -3,6 +3,7 @@
 #pragma once
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/LLVM.h"
+#include <string>
 
 namespace mlir {
 class OpPassManager;
@@ -26,6 +27,13 @@ llvm::ArrayRef<Phase> getPhases();
 
 /// The phase of this name, or null.
 const Phase *findPhase(llvm::StringRef name);
+
+/// Registers each phase as a pass pipeline of its own, `latewood-<phase>{…}`, with the options that it depends on. Called by
+/// registerPasses.
+void registerPhasePipelines();
+
+/// The pipeline that names whole phases: `builtin.module(latewood-import{…},latewood-input,…)`.
+std::string getPhasesText(const StableHLOToExecutableOptions &options);
 
 /// Name of the module attribute that holds the last finished phase.
 inline constexpr llvm::StringLiteral phaseAttrName = "latewood.phase";

@@ -9,6 +9,7 @@
 #include "latewood/compiler/Bufferize/Passes.h"
 #include "latewood/compiler/Cluster/Passes.h"
 #include "latewood/compiler/Driver/Passes.h"
+#include "latewood/compiler/Driver/Phases.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
 #include "latewood/compiler/Engines/Registry.h"
 #include "latewood/compiler/Import/Passes.h"
@@ -49,7 +50,7 @@ void latewood::driver::registerDialects(DialectRegistry &registry) {
                   func::FuncDialect, index::IndexDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
                   memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
 
-  engines::registerModels(registry);
+//MODELS  engines::registerModels(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   func::registerInlinerExtension(registry);
@@ -89,5 +90,6 @@ void latewood::driver::registerPasses() {
     registerDriverPasses();
     import::registerImportPasses();
     lower::registerLowerPasses();
+    registerPhasePipelines();
   });
 }

@@ -90,9 +90,12 @@ private:
     auto bytes = executor::getByteSize(type);
     if (mlir::failed(bytes))
       return request.emitError() << "an output slot of a type that is not static: " << type;
-    Value address = abi::callApi(builder, loc, call, abi::ApiEntry::Request,
-                                 {constant(request.getSlot()), constant(*bytes), constant(64), shapeTable(type)})
-                        .getResult();
+    // Generated code assumes no more than the alignment of an element: that is what a caller's buffer has.
+    int64_t elementAlignment = executor::getElementBytes(type.getElementType());
+    Value address =
+        abi::callApi(builder, loc, call, abi::ApiEntry::Request,
+                     {constant(request.getSlot()), constant(*bytes), constant(elementAlignment), shapeTable(type)})
+            .getResult();
     Block *head = builder.getBlock();
     Region *region = head->getParent();
     Block *rest = builder.createBlock(region, region->end());

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The pass ConvertStableHLOToLinalg: cluster functions on StableHLO become functions on linalg, tensor, arith, math and scf.
+//
+// In: a cluster function. Out: the same function without StableHLO, on tensors of signless integers and floats; no tensor of i1.
+// Every result is written into its destination by bufferization.materialize_in_destination. Element types of the
+// signature are the storage types (see StableHLOToLinalg.h); the attributes of its arguments stay.
+//
+// Everything that the conversion cannot take is reported before anything is changed, so that the message is about the program
+// and not about the conversion.
+
+#include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
+#include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
+#include "latewood/compiler/Engines/CPU/Passes.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace latewood::cpu {
+#define GEN_PASS_DEF_CONVERTSTABLEHLOTOLINALGPASS
+#include "latewood/compiler/Engines/CPU/Passes.h.inc"
+} // namespace latewood::cpu
+
+using namespace mlir;
+using namespace latewood;
+
+//===----------------------------------------------------------------------===//
+// What is supported
+//===----------------------------------------------------------------------===//
+
+static bool isInputDialect(Operation *op) {
+  StringRef dialect = op->getName().getDialectNamespace();
+  return dialect == "stablehlo" || dialect == "chlo";
+}
+
+static std::string toString(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+/// Why a value of this type cannot be held, or nothing.
+static std::optional<std::string> whyNotHeld(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return "values of type " + toString(type);
+  if (isa<ComplexType>(tensor.getElementType()))
+    return std::string("complex element types");
+  if (!cpu::getStorageType(tensor.getElementType()))
+    return "element type " + toString(tensor.getElementType());
+  if (!tensor.hasStaticShape())
+    return std::string("dynamic shapes");
+  return std::nullopt;
+}
+
+std::optional<std::string> cpu::whyNotConvertible(Operation *op) {
+  for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
+    if (std::optional<std::string> reason = whyNotHeld(type))
+      return reason;
+  if (isScalarOp(op))
+    return std::nullopt;
+  if (isa<stablehlo::BitcastConvertOp, stablehlo::BroadcastInDimOp, stablehlo::CaseOp, stablehlo::ConcatenateOp,
+          stablehlo::ConstantOp, stablehlo::ConvolutionOp, stablehlo::DotGeneralOp, stablehlo::DynamicSliceOp,
+          stablehlo::DynamicUpdateSliceOp, stablehlo::GatherOp, stablehlo::IfOp, stablehlo::IotaOp,
+          stablehlo::OptimizationBarrierOp, stablehlo::PadOp, stablehlo::ReshapeOp, stablehlo::ReturnOp,
+          stablehlo::ReverseOp, stablehlo::SliceOp, stablehlo::TransposeOp, stablehlo::WhileOp>(op))
+    return std::nullopt;
+  if (isa<stablehlo::MapOp, stablehlo::ReduceOp>(op)) {
+    Operation *obstacle = findNonScalarOp(op->getRegion(0).front());
+    if (!obstacle)
+      return std::nullopt;
+    return ("'" + obstacle->getName().getStringRef() + "' in the region of the operation").str();
+  }
+  if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
+    return ("custom call target '" + call.getCallTargetName() + "'").str();
+  return std::string("the operation itself");
+}
+
+/// Reports every operation that cannot be converted.
+static LogicalResult checkConvertible(func::FuncOp function) {
+  bool isConvertible = true;
+  for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
+    if (std::optional<std::string> reason = whyNotHeld(type)) {
+      function.emitError() << "the CPU engine does not support " << *reason << " yet: the signature has type " << type;
+      return failure();
+    }
+  // Scalar code in the region of a reduction is converted with it.
+  function.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!isInputDialect(op))
+      return WalkResult::advance();
+    if (std::optional<std::string> reason = cpu::whyNotConvertible(op)) {
+      isConvertible = false;
+      InFlightDiagnostic diagnostic = op->emitError()
+                                      << "'" << op->getName() << "' is not supported by the CPU engine yet: " << *reason;
+      diagnostic << " (operands: " << op->getOperandTypes() << "; results: " << op->getResultTypes() << ")";
+      return WalkResult::skip();
+    }
+    bool hasTensorRegions = isa<stablehlo::CaseOp, stablehlo::IfOp, stablehlo::WhileOp>(op);
+    return hasTensorRegions ? WalkResult::advance() : WalkResult::skip();
+  });
+  return success(isConvertible);
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Writes `value` into `destination`. When the value is a reshaped one, the destination is reshaped instead, so that what
+/// computes the value can write in place.
+Value materialize(ImplicitLocOpBuilder &b, Value value, Value destination) {
+  if (auto expand = value.getDefiningOp<tensor::ExpandShapeOp>()) {
+    auto type = expand.getSrcType();
+    Value target = tensor::CollapseShapeOp::create(b, type, destination, expand.getReassociationIndices());
+    Value written = materialize(b, expand.getSrc(), target);
+    return tensor::ExpandShapeOp::create(b, expand.getResultType(), written, expand.getReassociationIndices());
+  }
+  if (auto collapse = value.getDefiningOp<tensor::CollapseShapeOp>()) {
+    auto type = collapse.getSrcType();
+    Value target = tensor::ExpandShapeOp::create(b, type, destination, collapse.getReassociationIndices());
+    Value written = materialize(b, collapse.getSrc(), target);
+    return tensor::CollapseShapeOp::create(b, collapse.getResultType(), written, collapse.getReassociationIndices());
+  }
+  return bufferization::MaterializeInDestinationOp::create(b, value.getType(), value, destination).getResult();
+}
+
+/// The trailing arguments with the attribute `plan.out` are the destinations of the results.
+struct ReturnInDestinations : OpConversionPattern<func::ReturnOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(func::ReturnOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    auto function = op->getParentOfType<func::FuncOp>();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    SmallVector<Value> results(adaptor.getOperands());
+    unsigned arguments = function.getNumArguments();
+    bool hasDestinations = arguments >= results.size() && !results.empty() &&
+                           function.getArgAttr(arguments - 1, plan::PlanDialect::getOutAttrName());
+    if (hasDestinations)
+      for (auto [i, result] : llvm::enumerate(results)) {
+        Value destination = function.getArgument(arguments - results.size() + i);
+        if (destination.getType() != result.getType())
+          destination = rewriter.getRemappedValue(destination);
+        result = materialize(b, result, destination);
+      }
+    rewriter.replaceOpWithNewOp<func::ReturnOp>(op, results);
+    return success();
+  }
+};
+
+struct StorageTypeConverter : TypeConverter {
+  StorageTypeConverter() {
+    addConversion([](Type type) { return type; });
+    addConversion([](RankedTensorType type) -> std::optional<Type> {
+      Type storage = cpu::getStorageType(type.getElementType());
+      return storage ? RankedTensorType::get(type.getShape(), storage) : Type();
+    });
+  }
+};
+
+struct ConvertStableHLOToLinalgPass : cpu::impl::ConvertStableHLOToLinalgPassBase<ConvertStableHLOToLinalgPass> {
+  using ConvertStableHLOToLinalgPassBase::ConvertStableHLOToLinalgPassBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal())
+      return;
+    if (failed(checkConvertible(function)))
+      return signalPassFailure();
+
+    StorageTypeConverter types;
+    RewritePatternSet patterns(&getContext());
+    cpu::populateElementwiseToLinalg(types, patterns);
+    cpu::populateShapeToLinalg(types, patterns);
+    cpu::populateReductionToLinalg(types, patterns);
+    cpu::populateContractionToLinalg(types, patterns);
+    cpu::populateIndexingToLinalg(types, patterns);
+    cpu::populateControlFlowToSCF(types, patterns);
+    patterns.add<ReturnInDestinations>(types, &getContext());
+    populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, types);
+
+    ConversionTarget target(getContext());
+    target.addIllegalDialect("stablehlo", "chlo");
+    target.addLegalDialect<arith::ArithDialect, bufferization::BufferizationDialect, linalg::LinalgDialect,
+                           math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
+    target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp op) {
+      return types.isSignatureLegal(op.getFunctionType()) && types.isLegal(&op.getBody());
+    });
+    // A return is converted once: afterwards its operands have storage types and are written already.
+    llvm::SmallPtrSet<Operation *, 4> returns;
+    function.walk([&](func::ReturnOp op) { returns.insert(op); });
+    target.addDynamicallyLegalOp<func::ReturnOp>([&](func::ReturnOp op) { return !returns.contains(op); });
+    if (failed(applyFullConversion(function, target, std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace

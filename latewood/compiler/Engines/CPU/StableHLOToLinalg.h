@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The pieces of the conversion from StableHLO to linalg on tensors, one group of patterns per family of operations.
+//
+// Three forms of an element meet here:
+//   element type   what StableHLO says: `ui8`, `i1`, `i4`
+//   storage type   what a tensor holds after the conversion: `i8`, `i8`, `i8` (integers are signless, nothing is smaller than
+//                  a byte: a vector of i1 would be stored as bits)
+//   compute type   what a scalar in the body of a linalg.generic has: `i8`, `i1`, `i4`
+// Every element is loaded (storage to compute), computed with, and stored (compute to storage). When two bodies are fused,
+// store and load cancel.
+//
+// A tensor whose elements are all one value (0-dimensional, a splat, a broadcast scalar) is `linalg.fill` of a scalar or a splat
+// constant, and whoever reads it takes the scalar: no tensor of equal elements is read back from memory.
+#ifndef LATEWOOD_COMPILER_ENGINES_CPU_STABLEHLOTOLINALG_H
+#define LATEWOOD_COMPILER_ENGINES_CPU_STABLEHLOTOLINALG_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include <optional>
+#include <string>
+
+namespace latewood::cpu {
+
+//===----------------------------------------------------------------------===//
+// What is supported
+//===----------------------------------------------------------------------===//
+
+/// Why the conversion cannot take `op` (a StableHLO or CHLO operation), as the end of a sentence; nothing when it can. Regions
+/// are looked into as far as their operations become scalar code.
+std::optional<std::string> whyNotConvertible(mlir::Operation *op);
+
+//===----------------------------------------------------------------------===//
+// Elements (StableHLOToLinalgScalar.cpp, StableHLOToLinalgConvert.cpp)
+//===----------------------------------------------------------------------===//
+
+/// Storage and compute type of a StableHLO element type; null when the engine does not have that type.
+mlir::Type getStorageType(mlir::Type element);
+mlir::Type getComputeType(mlir::Type element);
+
+mlir::Value loadElement(mlir::ImplicitLocOpBuilder &b, mlir::Value stored, mlir::Type element);
+mlir::Value storeElement(mlir::ImplicitLocOpBuilder &b, mlir::Value computed, mlir::Type element);
+
+/// `value`, computed as `from`, converted to `to` by the rules of stablehlo.convert. A float that an integer type cannot hold
+/// becomes the nearest integer, a NaN becomes 0.
+mlir::Value convertElement(mlir::ImplicitLocOpBuilder &b, mlir::Value value, mlir::Type from, mlir::Type to);
+
+/// True for an operation whose result elements are scalar code over the operands' elements.
+bool isScalarOp(mlir::Operation *op);
+
+/// Emits one element of `op` on computed operands.
+mlir::Value emitScalarOp(mlir::ImplicitLocOpBuilder &b, mlir::Operation *op, mlir::ValueRange operands);
+
+/// The first operation in `block` that is no scalar code over 0-dimensional values, or null.
+mlir::Operation *findNonScalarOp(mlir::Block &block);
+
+/// Emits the operations of `block` (a reducer, a comparator) on scalars. `captured` gives the computed value of a value that
+/// is defined outside. Returns the computed operands of the terminator.
+llvm::SmallVector<mlir::Value> emitScalarBlock(mlir::ImplicitLocOpBuilder &b, mlir::Block &block, mlir::ValueRange arguments,
+                                               llvm::function_ref<mlir::Value(mlir::Value)> captured);
+
+//===----------------------------------------------------------------------===//
+// Tensors (StableHLOToLinalgTensor.cpp)
+//===----------------------------------------------------------------------===//
+
+inline mlir::Type getElement(mlir::Value value) { return mlir::getElementTypeOrSelf(value.getType()); }
+inline mlir::Type getElement(mlir::Type type) { return mlir::getElementTypeOrSelf(type); }
+
+/// tensor.empty of `type`; extents that `type` does not know are those of `like`, dimension by dimension.
+mlir::Value makeEmpty(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type, mlir::Value like = {});
+mlir::Value makeEmpty(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type, mlir::ValueRange dynamicExtents);
+
+/// A tensor of equal elements. `stored` has the storage type.
+mlir::Value makeUniform(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type, mlir::Value stored,
+                        mlir::ValueRange dynamicExtents = {});
+
+/// The (stored) value of all elements of `tensor` when it is 0-dimensional or known to be uniform; else null.
+mlir::Value getUniform(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor);
+
+/// The stored element of a tensor with one element.
+mlir::Value getOnlyElement(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor);
+
+mlir::Value getExtent(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor, int64_t dim);
+mlir::OpFoldResult getExtentOrAttr(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor, int64_t dim);
+
+/// A linalg.generic that yields `body(elements of inputs)`, all in storage types. `inputMaps` have the loops of the result as
+/// dimensions; the result's map is the identity.
+mlir::Value makeParallel(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type, mlir::Value init,
+                         mlir::ValueRange inputs, llvm::ArrayRef<mlir::AffineMap> inputMaps,
+                         llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &, mlir::ValueRange)> body);
+
+/// Row-major reshape between static shapes.
+mlir::Value makeReshape(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type, mlir::Value value);
+
+/// The computed values of what `block` uses from outside: 0-dimensional tensors, read in front of the operation that `rewriter`
+/// stands at.
+llvm::DenseMap<mlir::Value, mlir::Value> readCaptured(mlir::ConversionPatternRewriter &rewriter, mlir::Block &block);
+
+/// `index` (stored; `element` says whether it is signed) as an index clamped to [0, extent - size].
+mlir::Value clampIndex(mlir::ImplicitLocOpBuilder &b, mlir::Value index, mlir::Type element, mlir::OpFoldResult extent,
+                       int64_t size);
+
+//===----------------------------------------------------------------------===//
+// Patterns by family
+//===----------------------------------------------------------------------===//
+
+void populateElementwiseToLinalg(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
+void populateShapeToLinalg(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
+void populateReductionToLinalg(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
+void populateContractionToLinalg(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
+void populateIndexingToLinalg(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
+void populateControlFlowToSCF(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
+
+} // namespace latewood::cpu
+
+#endif // LATEWOOD_COMPILER_ENGINES_CPU_STABLEHLOTOLINALG_H

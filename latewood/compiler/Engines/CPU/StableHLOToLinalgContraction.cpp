@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// dot_general and convolution as linalg.generic contractions.
+//
+// A contraction is a generic over the loops (batch..., lhs..., rhs..., contracted...) with projected permutations as maps and
+//   %p = arith.mulf %a, %b fastmath<contract>
+//   %s = arith.addf %acc, %p fastmath<reassoc, contract>
+// as body, after the operands were widened to the type of the accumulation. Narrow floats are accumulated in f32; a generic of
+// its own then rounds to the result's type, and fuses as an epilogue. Booleans are combined by "and" and "or".
+//
+// A dot_general without contracted dimensions is an elementwise product of two broadcasts, and no reduction.
+
+#include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
+#include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace latewood;
+
+namespace {
+
+using Builder = ImplicitLocOpBuilder;
+
+arith::FastMathFlagsAttr getFlags(Builder &b, arith::FastMathFlags flags) {
+  return arith::FastMathFlagsAttr::get(b.getContext(), flags);
+}
+
+/// The type that products of a result of type `element` are summed in.
+Type getAccumulationType(Builder &b, Type element) {
+  return isa<Float16Type, BFloat16Type>(element) ? b.getF32Type() : element;
+}
+
+Value emitProduct(Builder &b, Value lhs, Value rhs) {
+  if (isa<FloatType>(lhs.getType()))
+    return arith::MulFOp::create(b, lhs, rhs, getFlags(b, arith::FastMathFlags::contract));
+  if (lhs.getType().isInteger(1))
+    return arith::AndIOp::create(b, lhs, rhs);
+  return arith::MulIOp::create(b, lhs, rhs);
+}
+
+Value emitSum(Builder &b, Value sum, Value product) {
+  if (isa<FloatType>(sum.getType()))
+    return arith::AddFOp::create(b, sum, product,
+                                 getFlags(b, arith::FastMathFlags::contract | arith::FastMathFlags::reassoc));
+  if (sum.getType().isInteger(1))
+    return arith::OrIOp::create(b, sum, product);
+  return arith::AddIOp::create(b, sum, product);
+}
+
+/// One operand of a contraction.
+struct Factor {
+  Value tensor;
+  Type element;
+  AffineMap map;
+
+  Value load(Builder &b, Value stored, Type sum) const {
+    return cpu::convertElement(b, cpu::loadElement(b, stored, element), element, sum);
+  }
+};
+
+/// Rounds the sums to the result's type, where they were made in another one.
+Value roundSums(Builder &b, Value sums, Type from, Type to, RankedTensorType type) {
+  if (from == to)
+    return sums;
+  return cpu::makeParallel(b, type, cpu::makeEmpty(b, type, sums), sums, b.getMultiDimIdentityMap(type.getRank()),
+                           [&](Builder &inner, ValueRange elements) {
+                             Value loaded = cpu::loadElement(inner, elements.front(), from);
+                             return cpu::storeElement(inner, cpu::convertElement(inner, loaded, from, to), to);
+                           });
+}
+
+Value makeZeros(Builder &b, RankedTensorType type, ValueRange extents) {
+  Value zero = arith::ConstantOp::create(b, cast<TypedAttr>(b.getZeroAttr(type.getElementType())));
+  return cpu::makeUniform(b, type, zero, extents);
+}
+
+/// Sums of products over the loops that `sumsMap` does not have, on top of `zeros`.
+Value makeContraction(Builder &b, const Factor &lhs, const Factor &rhs, AffineMap sumsMap, ArrayRef<utils::IteratorType> iterators,
+                      Value zeros, Type sum) {
+  SmallVector<AffineMap> maps = {lhs.map, rhs.map, sumsMap};
+  auto generic = linalg::GenericOp::create(
+      b, zeros.getType(), ValueRange{lhs.tensor, rhs.tensor}, ValueRange{zeros}, maps, iterators,
+      [&](OpBuilder &nested, Location loc, ValueRange elements) {
+        Builder inner(loc, nested);
+        Value product = emitProduct(inner, lhs.load(inner, elements[0], sum), rhs.load(inner, elements[1], sum));
+        Value total = emitSum(inner, cpu::loadElement(inner, elements[2], sum), product);
+        linalg::YieldOp::create(inner, cpu::storeElement(inner, total, sum));
+      });
+  return generic.getResult(0);
+}
+
+struct DotGeneralToGeneric : OpConversionPattern<stablehlo::DotGeneralOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(stablehlo::DotGeneralOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
+    if (!type)
+      return failure();
+    Builder b(op.getLoc(), rewriter);
+    stablehlo::DotDimensionNumbersAttr numbers = op.getDotDimensionNumbers();
+    auto lhsType = cast<RankedTensorType>(adaptor.getLhs().getType());
+    auto rhsType = cast<RankedTensorType>(adaptor.getRhs().getType());
+
+    // Loops in the order of the result's dimensions, the contracted ones last.
+    SmallVector<AffineExpr> lhsPosition(lhsType.getRank()), rhsPosition(rhsType.getRank());
+    SmallVector<Value> extents;
+    unsigned loops = 0;
+    auto addFree = [&](Value tensor, int64_t dim) {
+      if (cast<RankedTensorType>(tensor.getType()).isDynamicDim(dim))
+        extents.push_back(cpu::getExtent(b, tensor, dim));
+      return b.getAffineDimExpr(loops++);
+    };
+    for (auto [lhsDim, rhsDim] : llvm::zip_equal(numbers.getLhsBatchingDimensions(), numbers.getRhsBatchingDimensions()))
+      lhsPosition[lhsDim] = rhsPosition[rhsDim] = addFree(adaptor.getLhs(), lhsDim);
+    auto isContracted = [](ArrayRef<int64_t> contracted, int64_t dim) { return llvm::is_contained(contracted, dim); };
+    for (int64_t dim = 0; dim < lhsType.getRank(); ++dim)
+      if (!lhsPosition[dim] && !isContracted(numbers.getLhsContractingDimensions(), dim))
+        lhsPosition[dim] = addFree(adaptor.getLhs(), dim);
+    for (int64_t dim = 0; dim < rhsType.getRank(); ++dim)
+      if (!rhsPosition[dim] && !isContracted(numbers.getRhsContractingDimensions(), dim))
+        rhsPosition[dim] = addFree(adaptor.getRhs(), dim);
+    unsigned freeLoops = loops;
+    for (auto [lhsDim, rhsDim] :
+         llvm::zip_equal(numbers.getLhsContractingDimensions(), numbers.getRhsContractingDimensions()))
+      lhsPosition[lhsDim] = rhsPosition[rhsDim] = b.getAffineDimExpr(loops++);
+
+    Factor lhs = {adaptor.getLhs(), cpu::getElement(op.getLhs()), AffineMap::get(loops, 0, lhsPosition, b.getContext())};
+    Factor rhs = {adaptor.getRhs(), cpu::getElement(op.getRhs()), AffineMap::get(loops, 0, rhsPosition, b.getContext())};
+    Type element = cpu::getElement(op.getType()), sum = getAccumulationType(b, element);
+    if (loops == freeLoops) {
+      Value result = cpu::makeParallel(
+          b, type, cpu::makeEmpty(b, type, extents), {lhs.tensor, rhs.tensor}, {lhs.map, rhs.map},
+          [&](Builder &inner, ValueRange elements) {
+            Value product = emitProduct(inner, lhs.load(inner, elements[0], sum), rhs.load(inner, elements[1], sum));
+            return cpu::storeElement(inner, cpu::convertElement(inner, product, sum, element), element);
+          });
+      rewriter.replaceOp(op, result);
+      return success();
+    }
+    SmallVector<utils::IteratorType> iterators(freeLoops, utils::IteratorType::parallel);
+    iterators.append(loops - freeLoops, utils::IteratorType::reduction);
+    AffineMap sumsMap = b.getMultiDimIdentityMap(loops).getMajorSubMap(freeLoops);
+    Value zeros = makeZeros(b, RankedTensorType::get(type.getShape(), cpu::getStorageType(sum)), extents);
+    Value sums = makeContraction(b, lhs, rhs, sumsMap, iterators, zeros, sum);
+    rewriter.replaceOp(op, roundSums(b, sums, sum, element, type));
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Convolution
+//===----------------------------------------------------------------------===//
+
+/// Spreads `tensor` and surrounds it by zeros, or cuts it where `low` or `high` is negative.
+Value padWithZeros(Builder &b, Value tensor, ArrayRef<int64_t> low, ArrayRef<int64_t> high, ArrayRef<int64_t> interior) {
+  auto from = cast<RankedTensorType>(tensor.getType());
+  int64_t rank = from.getRank();
+  SmallVector<int64_t> shape, first(rank), count(rank), target(rank), step(rank), ones(rank, 1);
+  bool isIdentity = true, isEmpty = false;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    int64_t extent = from.getDimSize(dim);
+    step[dim] = interior[dim] + 1;
+    int64_t size = low[dim] + high[dim] + (extent == 0 ? 0 : (extent - 1) * step[dim] + 1);
+    shape.push_back(size);
+    first[dim] = low[dim] < 0 ? llvm::divideCeilSigned(-low[dim], step[dim]) : 0;
+    int64_t last = std::min(extent - 1, llvm::divideFloorSigned(size - 1 - low[dim], step[dim]));
+    count[dim] = last - first[dim] + 1;
+    target[dim] = low[dim] + first[dim] * step[dim];
+    isIdentity &= low[dim] == 0 && high[dim] == 0 && interior[dim] == 0;
+    isEmpty |= count[dim] <= 0;
+  }
+  if (isIdentity)
+    return tensor;
+  Value zeros = makeZeros(b, RankedTensorType::get(shape, from.getElementType()), {});
+  if (isEmpty)
+    return zeros;
+  auto attributes = [&](ArrayRef<int64_t> values) { return getAsIndexOpFoldResult(b.getContext(), values); };
+  if (ArrayRef<int64_t>(count) != from.getShape())
+    tensor = tensor::ExtractSliceOp::create(b, RankedTensorType::get(count, from.getElementType()), tensor,
+                                            attributes(first), attributes(count), attributes(ones));
+  return tensor::InsertSliceOp::create(b, tensor, zeros, attributes(target), attributes(count), attributes(step));
+}
+
+/// The kernel with mirrored spatial dimensions.
+Value mirror(Builder &b, Value tensor, ArrayRef<int64_t> dimensions) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (dimensions.empty())
+    return tensor;
+  return cpu::makeParallel(b, type, cpu::makeEmpty(b, type), {}, {}, [&](Builder &inner, ValueRange) -> Value {
+    SmallVector<Value> position;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      Value index = linalg::IndexOp::create(inner, dim);
+      if (llvm::is_contained(dimensions, dim))
+        index = arith::SubIOp::create(inner, arith::ConstantIndexOp::create(inner, type.getDimSize(dim) - 1), index);
+      position.push_back(index);
+    }
+    return tensor::ExtractOp::create(inner, tensor, position);
+  });
+}
+
+/// Splits dimension `dim` into (groups, extent / groups).
+Value splitGroups(Builder &b, Value tensor, int64_t dim, int64_t groups) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[dim] /= groups;
+  shape.insert(shape.begin() + dim, groups);
+  return cpu::makeReshape(b, RankedTensorType::get(shape, type.getElementType()), tensor);
+}
+
+/// Loops: the result's dimensions in order (with groups, one more in front of the feature), then the kernel's input feature and
+/// spatial dimensions. The input is padded beforehand, so that a window is `position * stride + tap * dilation`.
+struct ConvolutionToGeneric : OpConversionPattern<stablehlo::ConvolutionOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(stablehlo::ConvolutionOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
+    if (!type || !type.hasStaticShape() || !op.getLhs().getType().hasStaticShape() || !op.getRhs().getType().hasStaticShape())
+      return failure();
+    Builder b(op.getLoc(), rewriter);
+    stablehlo::ConvDimensionNumbersAttr numbers = op.getDimensionNumbers();
+    int64_t rank = type.getRank(), spatial = rank - 2;
+    SmallVector<int64_t> strides = op.getStrides(), kernelDilations = op.getKernelDilations();
+    ArrayRef<int64_t> inputSpatial = numbers.getInputSpatialDimensions();
+    ArrayRef<int64_t> kernelSpatial = numbers.getKernelSpatialDimensions();
+    ArrayRef<int64_t> outputSpatial = numbers.getOutputSpatialDimensions();
+
+    SmallVector<int64_t> low(rank, 0), high(rank, 0), interior(rank, 0), mirrored;
+    for (int64_t i = 0; i < spatial; ++i) {
+      auto [before, after] = op.getPaddingPairs()[i];
+      low[inputSpatial[i]] = before;
+      high[inputSpatial[i]] = after;
+      interior[inputSpatial[i]] = op.getInputDilations()[i] - 1;
+      if (op.getReversals()[i])
+        mirrored.push_back(kernelSpatial[i]);
+    }
+    Value input = padWithZeros(b, adaptor.getLhs(), low, high, interior);
+    Value kernel = mirror(b, adaptor.getRhs(), mirrored);
+
+    // A group dimension is split off: from the input's features or batch, and from the kernel's output features.
+    int64_t featureGroups = op.getFeatureGroupCount(), batchGroups = op.getBatchGroupCount();
+    int64_t groups = std::max(featureGroups, batchGroups);
+    bool isGrouped = groups > 1;
+    int64_t inputGroupDim = featureGroups > 1 ? numbers.getInputFeatureDimension() : numbers.getInputBatchDimension();
+    int64_t kernelGroupDim = numbers.getKernelOutputFeatureDimension();
+    int64_t outputGroupDim = numbers.getOutputFeatureDimension();
+    RankedTensorType sumsShape = type;
+    if (isGrouped) {
+      input = splitGroups(b, input, inputGroupDim, groups);
+      kernel = splitGroups(b, kernel, kernelGroupDim, groups);
+      SmallVector<int64_t> shape(type.getShape());
+      shape[outputGroupDim] /= groups;
+      shape.insert(shape.begin() + outputGroupDim, groups);
+      sumsShape = RankedTensorType::get(shape, type.getElementType());
+    }
+    // Where a dimension stands after the split.
+    auto shifted = [&](int64_t dim, int64_t groupDim) { return isGrouped && dim >= groupDim ? dim + 1 : dim; };
+
+    int64_t freeLoops = sumsShape.getRank(), loops = freeLoops + 1 + spatial;
+    AffineExpr group = isGrouped ? b.getAffineDimExpr(outputGroupDim) : AffineExpr();
+    AffineExpr batch = b.getAffineDimExpr(shifted(numbers.getOutputBatchDimension(), outputGroupDim));
+    AffineExpr feature = b.getAffineDimExpr(shifted(outputGroupDim, outputGroupDim));
+    AffineExpr inputFeature = b.getAffineDimExpr(freeLoops);
+    SmallVector<AffineExpr> inputPosition(freeLoops), kernelPosition(freeLoops);
+    inputPosition[shifted(numbers.getInputBatchDimension(), inputGroupDim)] = batch;
+    inputPosition[shifted(numbers.getInputFeatureDimension(), inputGroupDim)] = inputFeature;
+    kernelPosition[shifted(numbers.getKernelInputFeatureDimension(), kernelGroupDim)] = inputFeature;
+    kernelPosition[shifted(kernelGroupDim, kernelGroupDim)] = feature;
+    if (isGrouped)
+      inputPosition[inputGroupDim] = kernelPosition[kernelGroupDim] = group;
+    for (int64_t i = 0; i < spatial; ++i) {
+      AffineExpr position = b.getAffineDimExpr(shifted(outputSpatial[i], outputGroupDim));
+      AffineExpr tap = b.getAffineDimExpr(freeLoops + 1 + i);
+      inputPosition[shifted(inputSpatial[i], inputGroupDim)] = position * strides[i] + tap * kernelDilations[i];
+      kernelPosition[shifted(kernelSpatial[i], kernelGroupDim)] = tap;
+    }
+
+    Factor lhs = {input, cpu::getElement(op.getLhs()), AffineMap::get(loops, 0, inputPosition, b.getContext())};
+    Factor rhs = {kernel, cpu::getElement(op.getRhs()), AffineMap::get(loops, 0, kernelPosition, b.getContext())};
+    Type element = cpu::getElement(op.getType()), sum = getAccumulationType(b, element);
+    SmallVector<utils::IteratorType> iterators(freeLoops, utils::IteratorType::parallel);
+    iterators.append(1 + spatial, utils::IteratorType::reduction);
+    Value zeros = makeZeros(b, RankedTensorType::get(sumsShape.getShape(), cpu::getStorageType(sum)), {});
+    AffineMap sumsMap = b.getMultiDimIdentityMap(loops).getMajorSubMap(freeLoops);
+    Value sums = makeContraction(b, lhs, rhs, sumsMap, iterators, zeros, sum);
+    Value result = roundSums(b, sums, sum, element, sumsShape);
+    rewriter.replaceOp(op, cpu::makeReshape(b, type, result));
+    return success();
+  }
+};
+
+} // namespace
+
+void cpu::populateContractionToLinalg(const TypeConverter &types, RewritePatternSet &patterns) {
+  patterns.add<ConvolutionToGeneric, DotGeneralToGeneric>(types, patterns.getContext());
+}

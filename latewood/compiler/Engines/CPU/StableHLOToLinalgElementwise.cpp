@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Elementwise operations and constants.
+//
+//   stablehlo.add %x, %y : tensor<4x8xf32>
+//   linalg.generic {identity maps, all parallel} ins(%x, %y) outs(tensor.empty) { arith.addf }
+//
+// An operand that is uniform is no input of the generic: its scalar is used in the body. When all operands are uniform the
+// operation is computed once, as a scalar, and the result is a fill. So 0-dimensional arithmetic (loop counters, start
+// indices, scale factors) is plain scalar code.
+
+#include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
+#include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+using namespace latewood;
+
+namespace {
+
+struct ElementwiseToGeneric : ConversionPattern {
+  ElementwiseToGeneric(const TypeConverter &types, MLIRContext *context)
+      : ConversionPattern(types, MatchAnyOpTypeTag(), 1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands, ConversionPatternRewriter &rewriter) const override {
+    if (!cpu::isScalarOp(op))
+      return failure();
+    auto type = getTypeConverter()->convertType<RankedTensorType>(op->getResult(0).getType());
+    if (!type)
+      return failure();
+    ImplicitLocOpBuilder b(op->getLoc(), rewriter);
+
+    // A scalar for each uniform operand; the others are inputs.
+    SmallVector<Value> scalars, inputs;
+    for (auto [operand, original] : llvm::zip_equal(operands, op->getOperands())) {
+      Value uniform = cpu::getUniform(b, operand);
+      scalars.push_back(uniform ? cpu::loadElement(b, uniform, cpu::getElement(original)) : Value());
+      if (!uniform)
+        inputs.push_back(operand);
+    }
+    Type element = cpu::getElement(op->getResult(0));
+    if (inputs.empty()) {
+      Value result = cpu::storeElement(b, cpu::emitScalarOp(b, op, scalars), element);
+      SmallVector<Value> extents;
+      for (int64_t dim = 0; dim < type.getRank(); ++dim)
+        if (type.isDynamicDim(dim))
+          extents.push_back(cpu::getExtent(b, getRankedLike(operands, type), dim));
+      rewriter.replaceOp(op, cpu::makeUniform(b, type, result, extents));
+      return success();
+    }
+
+    SmallVector<AffineMap> maps(inputs.size(), b.getMultiDimIdentityMap(type.getRank()));
+    Value init = cpu::makeEmpty(b, type, inputs.front());
+    Value result = cpu::makeParallel(b, type, init, inputs, maps, [&](ImplicitLocOpBuilder &inner, ValueRange elements) {
+      SmallVector<Value> computed(scalars);
+      unsigned next = 0;
+      for (auto [scalar, original] : llvm::zip_equal(computed, op->getOperands()))
+        if (!scalar)
+          scalar = cpu::loadElement(inner, elements[next++], cpu::getElement(original));
+      return cpu::storeElement(inner, cpu::emitScalarOp(inner, op, computed), element);
+    });
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+
+private:
+  static Value getRankedLike(ArrayRef<Value> operands, RankedTensorType type) {
+    for (Value operand : operands)
+      if (cast<RankedTensorType>(operand.getType()).getRank() == type.getRank())
+        return operand;
+    return {};
+  }
+};
+
+struct ConstantToArith : OpConversionPattern<stablehlo::ConstantOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(stablehlo::ConstantOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
+    if (!type)
+      return failure();
+    auto value = dyn_cast<DenseElementsAttr>(op.getValue());
+    if (!value) {
+      // A resource keeps its bytes: they are the same for signed and unsigned elements.
+      auto resource = dyn_cast<DenseResourceElementsAttr>(op.getValue());
+      if (!resource || op.getType().getElementType().getIntOrFloatBitWidth() < 8)
+        return rewriter.notifyMatchFailure(op, "the constant's value has a form that is not known");
+      rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, DenseResourceElementsAttr::get(type, resource.getRawHandle()));
+      return success();
+    }
+    Type element = op.getType().getElementType(), storage = type.getElementType();
+    if (element != storage && element.getIntOrFloatBitWidth() == storage.getIntOrFloatBitWidth()) {
+      value = value.bitcast(storage);
+    } else if (element != storage) {
+      unsigned width = storage.getIntOrFloatBitWidth();
+      bool isUnsigned = element.isUnsignedInteger() || element.isInteger(1);
+      value = value.mapValues(storage, [&](const APInt &bits) {
+        return isUnsigned ? bits.zextOrTrunc(width) : bits.sextOrTrunc(width);
+      });
+    }
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, value);
+    return success();
+  }
+};
+
+} // namespace
+
+void cpu::populateElementwiseToLinalg(const TypeConverter &types, RewritePatternSet &patterns) {
+  patterns.add<ElementwiseToGeneric, ConstantToArith>(types, patterns.getContext());
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Phase Input.
+
+#include "latewood/compiler/Input/Pipeline.h"
+#include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
+#include "latewood/compiler/Input/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace latewood;
+
+void input::buildInputPipeline(OpPassManager &pm) {
+  // First, because annotations stand between operations that the later passes want to see side by side.
+  pm.addPass(createDropPartitioningPass());
+  // Before inlining: decompositions become calls.
+  pm.addPass(createExpandCompositesPass());
+  // Engines take whole functions, so there must be one function per entry point.
+  pm.addPass(createInlinerPass());
+  // What was inlined everywhere has no caller left, nor has the decomposition of a composite that became an operation.
+  pm.addPass(createSymbolDCEPass());
+  // Equal constants and broadcasts must be one value before patterns compare operands.
+  pm.addNestedPass<func::FuncOp>(createCSEPass());
+  pm.addNestedPass<func::FuncOp>(createSimplifyStableHLOPass());
+  // The simplification makes equal operations out of different ones.
+  pm.addNestedPass<func::FuncOp>(createCSEPass());
+}
+
+LogicalResult input::verifyInputPostcondition(ModuleOp module) {
+  WalkResult result = module.walk([](Operation *op) {
+    if (auto call = dyn_cast<func::CallOp>(op)) {
+      op->emitError() << "function '" << call.getCallee() << "' could not be inlined: it calls itself, or has no body";
+      return WalkResult::interrupt();
+    }
+    if (isa<stablehlo::CompositeOp>(op) || op->getName().getDialectNamespace() == "sdy") {
+      op->emitError() << "'" << op->getName() << "' is left after phase input";
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}

@@ -3,9 +3,12 @@
 // slow to compile.
 
 #include "latewood/compiler/Driver/Registration.h"
+#include "latewood/compiler/Dialect/CHLO/CHLO.h"
 #include "latewood/compiler/Dialect/CPU/CPU.h"
 #include "latewood/compiler/Dialect/Executor/Executor.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Dialect/Sdy/Sdy.h"
+#include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "latewood/compiler/Bufferize/Passes.h"
 #include "latewood/compiler/Cluster/Passes.h"
 #include "latewood/compiler/Driver/Passes.h"
@@ -13,6 +16,8 @@
 #include "latewood/compiler/Engines/CPU/Passes.h"
 #include "latewood/compiler/Engines/Registry.h"
 #include "latewood/compiler/Import/Passes.h"
+#include "latewood/compiler/Input/InlinerExtension.h"
+#include "latewood/compiler/Input/Passes.h"
 #include "latewood/compiler/Lower/Passes.h"
 #include "mlir/Dialect/Affine/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Arith/IR/ValueBoundsOpInterfaceImpl.h"
@@ -45,7 +50,8 @@
 using namespace mlir;
 
 void latewood::driver::registerDialects(DialectRegistry &registry) {
-  registry.insert<cpu::CPUDialect, plan::PlanDialect, executor::ExecutorDialect>();
+  registry.insert<chlo::CHLODialect, cpu::CPUDialect, executor::ExecutorDialect, plan::PlanDialect, sdy::SdyDialect,
+                  stablehlo::StableHLODialect>();
   registry.insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect,
                   func::FuncDialect, index::IndexDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
                   memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
@@ -54,6 +60,7 @@ void latewood::driver::registerDialects(DialectRegistry &registry) {
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   func::registerInlinerExtension(registry);
+  input::registerInlinerExtension(registry);
   linalg::registerTilingInterfaceExternalModels(registry);
   tensor::registerTilingInterfaceExternalModels(registry);
   tensor::registerInferTypeOpInterfaceExternalModels(registry);
@@ -89,6 +96,7 @@ void latewood::driver::registerPasses() {
     cpu::registerCPUPasses();
     registerDriverPasses();
     import::registerImportPasses();
+    input::registerInputPasses();
     lower::registerLowerPasses();
     registerPhasePipelines();
   });

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "latewood/compiler/Dialect/StableHLO/Shapes.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallSet.h"
+
+using namespace mlir;
+
+namespace latewood::stablehlo {
+
+bool haveCompatibleShapes(TypeRange lhs, TypeRange rhs) {
+  return lhs.size() == rhs.size() && llvm::all_of(llvm::zip(lhs, rhs), [](auto pair) {
+           auto [l, r] = pair;
+           return l == r || (isa<ShapedType>(l) && isa<ShapedType>(r) && succeeded(verifyCompatibleShape(l, r)));
+         });
+}
+
+bool areCompatible(TypeRange lhs, TypeRange rhs) {
+  return haveCompatibleShapes(lhs, rhs) && llvm::all_of(llvm::zip(lhs, rhs), [](auto pair) {
+           return getElementTypeOrSelf(std::get<0>(pair)) == getElementTypeOrSelf(std::get<1>(pair));
+         });
+}
+
+LogicalResult mergeShape(SmallVectorImpl<int64_t> &shape, ArrayRef<int64_t> other) {
+  if (shape.size() != other.size())
+    return failure();
+  for (auto [extent, more] : llvm::zip(shape, other)) {
+    if (!extentsAgree(extent, more))
+      return failure();
+    if (ShapedType::isDynamic(extent))
+      extent = more;
+  }
+  return success();
+}
+
+LogicalResult inferElementwise(StringRef op, std::optional<Location> location, TypeRange operands,
+                               SmallVectorImpl<Type> &types) {
+  auto first = cast<RankedTensorType>(operands[0]);
+  SmallVector<int64_t> shape(first.getShape());
+  for (Type type : operands.drop_front()) {
+    auto tensor = cast<RankedTensorType>(type);
+    if (tensor.getElementType() != first.getElementType() || failed(mergeShape(shape, tensor.getShape())))
+      return emitConstraint(location, op, "C1", "requires operands of one type, but got ", first, " and ", tensor);
+  }
+  types.push_back(RankedTensorType::get(shape, first.getElementType(), first.getEncoding()));
+  return success();
+}
+
+bool areInRange(ArrayRef<int64_t> dimensions, int64_t limit) {
+  return llvm::all_of(dimensions, [=](int64_t dimension) { return dimension >= 0 && dimension < limit; });
+}
+
+bool areUnique(ArrayRef<int64_t> dimensions, ArrayRef<int64_t> more) {
+  llvm::SmallSet<int64_t, 8> seen;
+  return llvm::all_of(llvm::concat<const int64_t>(dimensions, more),
+                      [&](int64_t dimension) { return seen.insert(dimension).second; });
+}
+
+int64_t countWindows(int64_t extent, const WindowDimension &window) {
+  if (ShapedType::isDynamic(extent) || ShapedType::isDynamic(window.size))
+    return ShapedType::kDynamic;
+  auto dilate = [](int64_t size, int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; };
+  int64_t padded = window.low + dilate(extent, window.baseDilation) + window.high;
+  int64_t span = dilate(window.size, window.windowDilation);
+  // A negative extent can only come from negative padding, and leaves no place for a window either.
+  if (padded <= 0 || span > padded)
+    return 0;
+  return (padded - span) / window.stride + 1;
+}
+
+Type getRealType(Type elementType) {
+  auto complex = dyn_cast<ComplexType>(elementType);
+  return complex ? complex.getElementType() : elementType;
+}
+
+bool isPromotable(Type from, Type to) {
+  if (from == to)
+    return true;
+  if (auto fromInteger = dyn_cast<IntegerType>(from)) {
+    auto toInteger = dyn_cast<IntegerType>(to);
+    // Booleans are promotable to themselves only.
+    return toInteger && fromInteger.getWidth() > 1 && fromInteger.getSignedness() == toInteger.getSignedness() &&
+           fromInteger.getWidth() <= toInteger.getWidth();
+  }
+  if (isa<FloatType>(from) && isa<FloatType>(to))
+    return from.getIntOrFloatBitWidth() <= to.getIntOrFloatBitWidth();
+  if (isa<ComplexType>(from) && isa<ComplexType>(to))
+    return isPromotable(getRealType(from), getRealType(to));
+  return false;
+}
+
+} // namespace latewood::stablehlo

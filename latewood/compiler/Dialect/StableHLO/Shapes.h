@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Shape rules that many ops share. Everywhere `?` (ShapedType::kDynamic) means "not known": it agrees with any extent, and
+// what is computed from it is not known either. Functions that find a broken constraint report it through
+// `emitOptionalError`, with the op's name and the constraint's number, since inference runs before an op exists.
+
+#ifndef LATEWOOD_COMPILER_DIALECT_STABLEHLO_SHAPES_H
+#define LATEWOOD_COMPILER_DIALECT_STABLEHLO_SHAPES_H
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Location.h"
+#include "mlir/IR/TypeRange.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include <optional>
+
+namespace latewood::stablehlo {
+
+/// True if the types agree pairwise: equal, or tensors of equal element type whose shapes agree up to `?`.
+bool areCompatible(mlir::TypeRange lhs, mlir::TypeRange rhs);
+/// As `areCompatible`, without looking at element types.
+bool haveCompatibleShapes(mlir::TypeRange lhs, mlir::TypeRange rhs);
+
+/// True if two extents can be equal.
+inline bool extentsAgree(int64_t lhs, int64_t rhs) {
+  return lhs == rhs || mlir::ShapedType::isDynamic(lhs) || mlir::ShapedType::isDynamic(rhs);
+}
+
+/// Reports that a constraint of the named op does not hold. Always fails.
+template <typename... Args>
+llvm::LogicalResult emitConstraint(std::optional<mlir::Location> location, llvm::StringRef op, llvm::StringRef constraint,
+                                   Args &&...message) {
+  return mlir::emitOptionalError(location, "'", op, "' op (", constraint, ") ", std::forward<Args>(message)...);
+}
+
+/// The type of an elementwise result: operands must have one element type and agreeing shapes (C1); of each dimension the
+/// known extent is taken.
+llvm::LogicalResult inferElementwise(llvm::StringRef op, std::optional<mlir::Location> location, mlir::TypeRange operands,
+                                     llvm::SmallVectorImpl<mlir::Type> &types);
+
+/// Merges `other` into `shape`: known extents replace `?`. Fails, silently, if ranks or known extents differ.
+llvm::LogicalResult mergeShape(llvm::SmallVectorImpl<int64_t> &shape, llvm::ArrayRef<int64_t> other);
+
+/// True if all entries are at least 0 and less than `limit`.
+bool areInRange(llvm::ArrayRef<int64_t> dimensions, int64_t limit);
+/// True if no entry stands twice in the concatenation of both lists.
+bool areUnique(llvm::ArrayRef<int64_t> dimensions, llvm::ArrayRef<int64_t> more = {});
+
+/// One dimension of a sliding window.
+struct WindowDimension {
+  int64_t size = 1;
+  int64_t stride = 1;
+  int64_t baseDilation = 1;
+  int64_t windowDilation = 1;
+  int64_t low = 0;
+  int64_t high = 0;
+};
+/// The number of positions of a window along an extent (`?` if either is not known).
+int64_t countWindows(int64_t extent, const WindowDimension &window);
+
+/// The element type of a complex type's parts, or the type itself.
+mlir::Type getRealType(mlir::Type elementType);
+
+/// True if a value of element type `from` can be accumulated in `to`: equal, or both signed, both unsigned, both
+/// floating-point or both complex, and `to` not narrower.
+bool isPromotable(mlir::Type from, mlir::Type to);
+
+} // namespace latewood::stablehlo
+
+#endif // LATEWOOD_COMPILER_DIALECT_STABLEHLO_SHAPES_H

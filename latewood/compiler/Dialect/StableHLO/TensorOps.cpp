@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Verifiers, type inference and formats of the ops that make tensors or move their elements. Inference runs on operands of
+// checked type, but before any check of attributes: lists are never indexed before their length is known.
+#include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace latewood::stablehlo;
+
+static RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+//===----------------------------------------------------------------------===//
+// constant
+//===----------------------------------------------------------------------===//
+
+LogicalResult ConstantOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                           SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getValue().getType()); // C1
+  return success();
+}
+
+void ConstantOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getOutput(), isa<IntegerType>(getType().getElementType()) ? "c" : "cst");
+}
+
+ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &state) {
+  ElementsAttr value;
+  if (parser.parseOptionalAttrDict(state.attributes) || parser.parseAttribute(value))
+    return failure();
+  state.getOrAddProperties<Properties>().value = value;
+  state.addTypes(value.getType());
+  return success();
+}
+
+void ConstantOp::print(OpAsmPrinter &printer) {
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"value"});
+  printer << ' ' << getValueAttr();
+}
+
+//===----------------------------------------------------------------------===//
+// iota, broadcast_in_dim, reshape
+//===----------------------------------------------------------------------===//
+
+LogicalResult IotaOp::verify() {
+  int64_t dimension = static_cast<int64_t>(getIotaDimension());
+  if (!areInRange(dimension, getType().getRank())) // C1
+    return emitOpError("(C1) requires a dimension of the result, but got ") << dimension << " for " << getType();
+  return success();
+}
+
+LogicalResult BroadcastInDimOp::verify() {
+  RankedTensorType from = getOperand().getType(), to = getType();
+  ArrayRef<int64_t> dimensions = getBroadcastDimensions();
+  if (from.getElementType() != to.getElementType()) // C1
+    return emitOpError("(C1) requires one element type, but got ") << from.getElementType() << " and " << to.getElementType();
+  if (static_cast<int64_t>(dimensions.size()) != from.getRank()) // C2
+    return emitOpError("(C2) requires one entry of dims for each of the operand's ")
+           << from.getRank() << " dimensions, but got " << dimensions.size();
+  if (!areInRange(dimensions, to.getRank())) // C3
+    return emitOpError("(C3) requires dimensions of the result, ") << to;
+  if (!areUnique(dimensions)) // C4
+    return emitOpError("(C4) requires dimensions that are all different");
+  for (auto [index, dimension] : llvm::enumerate(dimensions))
+    if (from.getDimSize(index) != 1 && !extentsAgree(from.getDimSize(index), to.getDimSize(dimension))) // C5
+      return emitOpError("(C5) requires extent 1 or the result's in dimension ")
+             << index << " of the operand, but got " << from.getDimSize(index) << " and " << to.getDimSize(dimension);
+  return success();
+}
+
+LogicalResult ReshapeOp::verify() {
+  RankedTensorType from = getOperand().getType(), to = getType();
+  if (from.getElementType() != to.getElementType()) // C1
+    return emitOpError("(C1) requires one element type, but got ") << from.getElementType() << " and " << to.getElementType();
+  if (from.hasStaticShape() && to.hasStaticShape() && from.getNumElements() != to.getNumElements()) // C2
+    return emitOpError("(C2) requires equally many elements, but got ") << from << " and " << to;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// transpose, reverse, slice, concatenate, pad
+//===----------------------------------------------------------------------===//
+
+LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  RankedTensorType from = tensorType(adaptor.getOperand());
+  ArrayRef<int64_t> permutation = adaptor.getPermutation();
+  if (static_cast<int64_t>(permutation.size()) != from.getRank() || !areInRange(permutation, from.getRank()) ||
+      !areUnique(permutation)) // C2
+    return emitConstraint(location, getOperationName(), "C2", "requires a permutation of the operand's ", from.getRank(),
+                          " dimensions");
+  SmallVector<int64_t> shape; // C3
+  for (int64_t dimension : permutation)
+    shape.push_back(from.getDimSize(dimension));
+  types.push_back(RankedTensorType::get(shape, from.getElementType())); // C1
+  return success();
+}
+
+LogicalResult ReverseOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  if (!areUnique(adaptor.getDimensions())) // C2
+    return emitConstraint(location, getOperationName(), "C2", "requires dimensions that are all different");
+  if (!areInRange(adaptor.getDimensions(), tensorType(adaptor.getOperand()).getRank())) // C3
+    return emitConstraint(location, getOperationName(), "C3", "requires dimensions of the operand, ",
+                          adaptor.getOperand().getType());
+  types.push_back(adaptor.getOperand().getType()); // C1
+  return success();
+}
+
+LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                        SmallVectorImpl<Type> &types) {
+  RankedTensorType from = tensorType(adaptor.getOperand());
+  ArrayRef<int64_t> starts = adaptor.getStartIndices(), limits = adaptor.getLimitIndices(), strides = adaptor.getStrides();
+  size_t rank = from.getRank();
+  if (starts.size() != rank || limits.size() != rank || strides.size() != rank) // C2
+    return emitConstraint(location, getOperationName(), "C2", "requires one start, limit and stride for each of the operand's ",
+                          rank, " dimensions");
+  SmallVector<int64_t> shape;
+  for (auto [index, start, limit, stride] : llvm::enumerate(starts, limits, strides)) {
+    int64_t extent = from.getDimSize(index);
+    if (start < 0 || limit < start || (!ShapedType::isDynamic(extent) && limit > extent)) // C3
+      return emitConstraint(location, getOperationName(), "C3", "requires 0 <= start <= limit <= extent in dimension ", index,
+                            ", but got ", start, ":", limit, " of ", from);
+    if (stride <= 0) // C4
+      return emitConstraint(location, getOperationName(), "C4", "requires positive strides, but got ", stride,
+                            " in dimension ", index);
+    shape.push_back(llvm::divideCeil(limit - start, stride)); // C5
+  }
+  types.push_back(RankedTensorType::get(shape, from.getElementType())); // C1
+  return success();
+}
+
+LogicalResult ConcatenateOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                              SmallVectorImpl<Type> &types) {
+  if (adaptor.getInputs().empty()) // C3
+    return emitConstraint(location, getOperationName(), "C3", "requires at least one input");
+  RankedTensorType first = tensorType(adaptor.getInputs().front());
+  int64_t dimension = static_cast<int64_t>(adaptor.getDimension());
+  if (!areInRange(dimension, first.getRank())) // C4
+    return emitConstraint(location, getOperationName(), "C4", "requires a dimension of the inputs, but got ", dimension, " for ",
+                          first);
+  SmallVector<int64_t> shape(first.getShape());
+  for (Value input : adaptor.getInputs().drop_front()) {
+    RankedTensorType type = tensorType(input);
+    if (type.getElementType() != first.getElementType()) // C1
+      return emitConstraint(location, getOperationName(), "C1", "requires inputs of one element type, but got ", first, " and ",
+                            type);
+    SmallVector<int64_t> other(type.getShape());
+    int64_t extent = ShapedType::kDynamic;
+    if (other.size() == shape.size()) {
+      if (!ShapedType::isDynamic(other[dimension]) && !ShapedType::isDynamic(shape[dimension]))
+        extent = other[dimension] + shape[dimension];
+      other[dimension] = shape[dimension] = ShapedType::kDynamic;
+    }
+    if (failed(mergeShape(shape, other))) // C2
+      return emitConstraint(location, getOperationName(), "C2", "requires inputs that agree outside of dimension ", dimension,
+                            ", but got ", first, " and ", type);
+    shape[dimension] = extent; // C6
+  }
+  types.push_back(RankedTensorType::get(shape, first.getElementType())); // C5
+  return success();
+}
+
+LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                      SmallVectorImpl<Type> &types) {
+  RankedTensorType from = tensorType(adaptor.getOperand());
+  ArrayRef<int64_t> low = adaptor.getEdgePaddingLow(), high = adaptor.getEdgePaddingHigh(),
+                    interior = adaptor.getInteriorPadding();
+  if (from.getElementType() != tensorType(adaptor.getPaddingValue()).getElementType()) // C1
+    return emitConstraint(location, getOperationName(), "C1", "requires operand and padding value of one element type, but got ",
+                          from, " and ", adaptor.getPaddingValue().getType());
+  size_t rank = from.getRank();
+  if (low.size() != rank || high.size() != rank || interior.size() != rank) // C2
+    return emitConstraint(location, getOperationName(), "C2", "requires one low, high and interior padding for each of the operand's ",
+                          rank, " dimensions");
+  SmallVector<int64_t> shape;
+  for (auto [index, extent] : llvm::enumerate(from.getShape())) {
+    if (interior[index] < 0) // C3
+      return emitConstraint(location, getOperationName(), "C3", "requires interior padding that is not negative, but got ",
+                            interior[index]);
+    shape.push_back(ShapedType::kDynamic);
+    if (ShapedType::isDynamic(extent))
+      continue;
+    shape.back() = low[index] + extent + std::max<int64_t>(extent - 1, 0) * interior[index] + high[index]; // C4
+    if (shape.back() < 0)
+      return emitConstraint(location, getOperationName(), "C4", "requires an extent that is not negative, but got ", shape.back(),
+                            " in dimension ", index);
+  }
+  types.push_back(RankedTensorType::get(shape, from.getElementType()));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// get_dimension_size, set_dimension_size
+//===----------------------------------------------------------------------===//
+
+LogicalResult GetDimensionSizeOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
+                                                   SmallVectorImpl<Type> &types) {
+  int64_t dimension = static_cast<int64_t>(adaptor.getDimension());
+  if (!areInRange(dimension, tensorType(adaptor.getOperand()).getRank())) // C1
+    return emitConstraint(location, getOperationName(), "C1", "requires a dimension of the operand, but got ", dimension, " for ",
+                          adaptor.getOperand().getType());
+  types.push_back(RankedTensorType::get({}, IntegerType::get(context, 32)));
+  return success();
+}
+
+LogicalResult SetDimensionSizeOp::verify() {
+  int64_t dimension = static_cast<int64_t>(getDimension());
+  RankedTensorType from = getOperand().getType(), to = getType();
+  if (!areInRange(dimension, from.getRank())) // C1
+    return emitOpError("(C1) requires a dimension of the operand, but got ") << dimension << " for " << from;
+  SmallVector<int64_t> shape(from.getShape());
+  shape[dimension] = ShapedType::kDynamic;
+  if (from.getElementType() != to.getElementType() || failed(verifyCompatibleShape(shape, to.getShape())))
+    return emitOpError("requires the operand's type outside of dimension ") << dimension << ", but got " << from << " and " << to;
+  return success();
+}

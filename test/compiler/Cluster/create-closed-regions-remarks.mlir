@@ -1,0 +1,11 @@
+// RUN: latewood-opt %s --verify-diagnostics --pass-pipeline='builtin.module(func.func(latewood-create-closed-regions))'
+
+// Tests that a remark tells why a cluster allocates its results.
+func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-remark @below {{cluster allocates its results: a result has a shape that is not static}}
+  %0 = plan.cluster target(#plan.cpu_engine) -> tensor<?xf32> {
+    %1 = stablehlo.negate %a : tensor<?xf32>
+    plan.yield %1 : tensor<?xf32>
+  }
+  return %0 : tensor<?xf32>
+}

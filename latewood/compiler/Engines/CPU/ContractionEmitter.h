@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Writes the loops of one planned product. See ContractionPlan.h for what is decided before, and ContractionEmitter.cpp
+// for the shape of the code.
+#ifndef LATEWOOD_COMPILER_ENGINES_CPU_CONTRACTIONEMITTER_H
+#define LATEWOOD_COMPILER_ENGINES_CPU_CONTRACTIONEMITTER_H
+
+#include "latewood/compiler/Engines/CPU/ContractionPlan.h"
+#include "latewood/compiler/Engines/CPU/LaneBuilder.h"
+
+namespace latewood::cpu {
+
+class ContractionEmitter {
+public:
+  ContractionEmitter(ContractOp op, ContractionPlan plan, mlir::OpBuilder &builder);
+
+  /// Writes the loops at the builder's insertion point. The op stays.
+  void emit();
+
+private:
+  // Structure.
+  void forRange(Index begin, Index end, int64_t step, llvm::function_ref<void(Index)> body);
+  /// Calls `body` in a loop nest over extents, parallel or sequential.
+  void forTasks(llvm::ArrayRef<int64_t> extents, bool isParallel, llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
+  void forDims(llvm::ArrayRef<ContractionDim> dims, llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
+  /// Calls `body` where `index` is `last`, one of `count` values.
+  void ifLast(Index index, int64_t count, llvm::function_ref<void()> body);
+  Index minimum(Index index, int64_t bound);
+  mlir::Value allocate(int64_t elements);
+  mlir::Value flatten(unsigned operand);
+  Index offsetOf(unsigned operand, llvm::ArrayRef<ContractionDim> dims, llvm::ArrayRef<Index> indices);
+  struct Address {
+    mlir::Value buffer;
+    Index offset;
+  };
+  void call(const llvm::Twine &callee, llvm::ArrayRef<Address> buffers, llvm::ArrayRef<Index> arguments,
+            llvm::ArrayRef<unsigned> bufferPositions);
+  void fillZeros(Address at, int64_t elements);
+
+  // Tiles.
+  void emitTiles();
+  void emitTileTask(llvm::ArrayRef<Index> outer, Index group, Index block);
+  void emitPanel(Index column, int64_t width);
+  void accumulate(Index column, int64_t width, Address sums, Index tile, int64_t rows, Index step, Index steps,
+                  llvm::ArrayRef<Index> outerStep);
+  void packA(Address into, llvm::ArrayRef<Index> outer, Index tile, int64_t tiles);
+  Index packedTile(Index tile, llvm::ArrayRef<Index> outerStep);
+
+  // One row.
+  void emitRow();
+  void emitRowTask(llvm::ArrayRef<Index> outer, Index group);
+
+  // Epilogue: `rows` rows of `width` results, from sums whose rows lie `sumStride` apart.
+  void emitEpilogue(Address sums, int64_t sumStride, Index row, int64_t rows, Index column, int64_t width);
+  void emitResults(llvm::ArrayRef<Lanes> extras, Address sums, Index row, Index column, int64_t offset);
+
+  ContractOp op;
+  ContractionPlan plan;
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+  LaneBuilder lanes;
+  mlir::Type accumulator;
+  unsigned init;
+
+  // Of the task that is being written.
+  llvm::SmallVector<mlir::Value> flat; // the extras and init as rank-1 buffers, null for scalars
+  llvm::SmallVector<Index> base;       // of each operand, from the outer loops
+  Address packedA, packedB, sums;
+  Index firstTile, endTile, block;
+  int64_t packedTiles = 0; // row tiles in packedA, and the first of them
+  Index firstPackedTile;
+};
+
+/// Plain loops over loads and stores: right for every type and layout, not fast.
+void emitContractionLoops(ContractOp op, mlir::OpBuilder &builder);
+
+} // namespace latewood::cpu
+
+#endif // LATEWOOD_COMPILER_ENGINES_CPU_CONTRACTIONEMITTER_H

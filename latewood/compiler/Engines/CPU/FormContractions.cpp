@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Finds the matrix products among the linalg operations and gathers around each one what can be computed while its
+// result is still in registers.
+//
+// A product reads each element of its result once, from registers, right after the last step of its sum. Whatever is
+// elementwise after that point (bias, activation, residual, mask, conversion, a permuted store) is free there, and
+// costs a pass over memory anywhere else. The other way round, a copy that only permutes, repeats or widens a factor
+// costs a pass before the product, and nothing when packing reads the original. So three rewrites run until nothing
+// changes:
+//   form     linalg.generic with the body `out + lhs * rhs` becomes cpu.contract; the fill that `out` starts from
+//   disappears absorb   a copy that produces an operand becomes the operand's indexing map (or its element type) fuse
+//   an elementwise consumer, the only user of the result, becomes the epilogue
+// A reshape between the product and its consumer is no obstacle: the product takes the finer shape.
+//
+// In:  linalg on tensors, element types as they lie in memory.
+// Out: products of static shape and of element types that the library has kernels for are cpu.contract; a remark says
+// why
+//      another one stays linalg.
+
+#include "latewood/compiler/Dialect/CPU/CPU.h"
+#include "latewood/compiler/Engines/CPU/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include <optional>
+
+namespace latewood::cpu {
+#define GEN_PASS_DEF_FORMCONTRACTIONSPASS
+#include "latewood/compiler/Engines/CPU/Passes.h.inc"
+} // namespace latewood::cpu
+
+using namespace mlir;
+using namespace latewood;
+using cpu::ContractOp;
+
+//===----------------------------------------------------------------------===//
+// Form
+//===----------------------------------------------------------------------===//
+
+// A factor of the product in the body of a linalg.generic: an input, perhaps extended.
+struct Factor {
+  unsigned input;
+  bool isUnsigned;
+};
+
+static std::optional<Factor> matchFactor(Value value, Block &body) {
+  bool isUnsigned = false;
+  if (Operation *op = value.getDefiningOp()) {
+    if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op))
+      return std::nullopt;
+    isUnsigned = isa<arith::ExtUIOp>(op);
+    value = op->getOperand(0);
+  }
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || argument.getOwner() != &body || argument.getArgNumber() + 1 == body.getNumArguments())
+    return std::nullopt;
+  return Factor{argument.getArgNumber(), isUnsigned};
+}
+
+// Matches `out + a * b`. The factors come back in the order of the inputs.
+static std::optional<std::pair<Factor, Factor>> matchMultiplyAdd(Block &body) {
+  Value out = body.getArguments().back();
+  Operation *add = body.getTerminator()->getOperand(0).getDefiningOp();
+  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(add))
+    return std::nullopt;
+  Value product = add->getOperand(0) == out ? add->getOperand(1) : add->getOperand(0);
+  if (add->getOperand(0) != out && add->getOperand(1) != out)
+    return std::nullopt;
+  Operation *multiply = product.getDefiningOp();
+  if (!isa_and_nonnull<arith::MulFOp, arith::MulIOp>(multiply))
+    return std::nullopt;
+  auto a = matchFactor(multiply->getOperand(0), body), b = matchFactor(multiply->getOperand(1), body);
+  if (!a || !b || a->input == b->input)
+    return std::nullopt;
+  if (a->input > b->input)
+    std::swap(a, b);
+  return std::make_pair(*a, *b);
+}
+
+// The type in which products of `lhs` and `rhs` are summed into elements of `result`; null where the library has
+// neither kernel nor packing.
+static Type getAccumulatorType(Type lhs, Type rhs, Type result) {
+  auto areAll = [](std::initializer_list<Type> types, auto predicate) { return llvm::all_of(types, predicate); };
+  MLIRContext *context = result.getContext();
+  if (areAll({lhs, rhs, result}, [](Type type) { return type.isF64(); }))
+    return result;
+  if (areAll({lhs, rhs, result}, [](Type type) { return type.isF32() || type.isBF16() || type.isF16(); }))
+    return Float32Type::get(context);
+  if (areAll({lhs, rhs, result}, [](Type type) { return type.isInteger(64); }))
+    return result;
+  if (areAll({lhs, rhs, result},
+             [](Type type) { return type.isInteger(32) || type.isInteger(16) || type.isInteger(8); }))
+    return IntegerType::get(context, 32);
+  return {};
+}
+
+// Whether every element of `tensor` is zero, and the tensor that was filled.
+static std::optional<Value> matchZeros(Value tensor) {
+  auto isZero = [](Value scalar) { return matchPattern(scalar, m_AnyZeroFloat()) || matchPattern(scalar, m_Zero()); };
+  if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
+    if (isZero(fill.value()))
+      return fill.output();
+  if (auto generic = tensor.getDefiningOp<linalg::GenericOp>()) {
+    Value yielded = generic.getBody()->getTerminator()->getOperand(0);
+    if (generic.getNumResults() == 1 && isZero(yielded))
+      return generic.getDpsInits()[0];
+  }
+  DenseElementsAttr constant;
+  if (matchPattern(tensor, m_Constant(&constant)) && constant.isSplat()) {
+    Attribute value = constant.getSplatValue<Attribute>();
+    if (auto number = dyn_cast<FloatAttr>(value); number && number.getValue().isZero())
+      return Value();
+    if (auto number = dyn_cast<IntegerAttr>(value); number && number.getValue().isZero())
+      return Value();
+  }
+  return std::nullopt;
+}
+
+// A destination of `type` for a result that takes the place of what was to be written to `destination`: the same one
+// when it is a buffer that matters (an argument), otherwise a new one that bufferization can place.
+static Value getDestination(OpBuilder &builder, Location loc, RankedTensorType type, Value destination) {
+  if (destination && destination.getType() == type && !destination.getDefiningOp<tensor::EmptyOp>())
+    return destination;
+  return tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
+}
+
+static Value convertScalar(OpBuilder &builder, Location loc, Value value, Type type) {
+  if (value.getType() == type)
+    return value;
+  bool narrower = type.getIntOrFloatBitWidth() < value.getType().getIntOrFloatBitWidth();
+  if (isa<FloatType>(type))
+    return narrower ? arith::TruncFOp::create(builder, loc, type, value).getResult()
+                    : arith::ExtFOp::create(builder, loc, type, value).getResult();
+  return narrower ? arith::TruncIOp::create(builder, loc, type, value).getResult()
+                  : arith::ExtSIOp::create(builder, loc, type, value).getResult();
+}
+
+namespace {
+struct FormContraction : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp generic, PatternRewriter &rewriter) const override {
+    if (generic.getNumDpsInputs() != 2 || generic.getNumDpsInits() != 1 || !generic.hasPureTensorSemantics() ||
+        generic.getNumReductionLoops() == 0)
+      return failure();
+    auto factors = matchMultiplyAdd(*generic.getBody());
+    if (!factors)
+      return failure();
+
+    SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
+    bool hasRowOrColumn = false;
+    for (unsigned dim = 0, e = generic.getNumLoops(); dim < e; ++dim) {
+      bool inLhs = maps[0].isFunctionOfDim(dim), inRhs = maps[1].isFunctionOfDim(dim),
+           inInit = maps[2].isFunctionOfDim(dim);
+      if (inLhs + inRhs + inInit < 2)
+        return failure();
+      hasRowOrColumn |= inInit && inLhs != inRhs;
+    }
+    // A dot product of two vectors, or a batch of them, is a reduction like any other.
+    if (!hasRowOrColumn || !llvm::all_of(maps, [](AffineMap map) { return map.isProjectedPermutation(); }))
+      return failure();
+
+    Value lhs = generic.getDpsInputs()[0], rhs = generic.getDpsInputs()[1], init = generic.getDpsInits()[0];
+    auto resultType = cast<RankedTensorType>(init.getType());
+    if (!isa<RankedTensorType>(lhs.getType()) || !isa<RankedTensorType>(rhs.getType()))
+      return failure();
+    Type element = resultType.getElementType();
+    Type accumulator = getAccumulatorType(getElementTypeOrSelf(lhs), getElementTypeOrSelf(rhs), element);
+    if (!accumulator || generic.hasDynamicShape())
+      return failure();
+
+    Location loc = generic.getLoc();
+    std::optional<Value> zeros = matchZeros(init);
+    Value destination = getDestination(rewriter, loc, resultType, zeros ? *zeros : Value());
+    auto contract = ContractOp::create(rewriter, loc, lhs, rhs, destination, maps, accumulator);
+    contract.setLhsUnsigned(factors->first.isUnsigned);
+    contract.setRhsUnsigned(factors->second.isUnsigned);
+
+    // What the sum starts from is added at its end.
+    Block &body = contract.getBody();
+    Operation *yield = body.getTerminator();
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPoint(yield);
+    Value value = body.getArgument(0);
+    if (!zeros) {
+      contract.getExtrasMutable().append(init);
+      SmallVector<Attribute> allMaps(contract.getIndexingMaps().getValue());
+      allMaps.insert(allMaps.begin() + 2, allMaps.back());
+      contract.setIndexingMapsAttr(rewriter.getArrayAttr(allMaps));
+      Value start = convertScalar(rewriter, loc, body.addArgument(element, loc), accumulator);
+      value = isa<FloatType>(accumulator) ? arith::AddFOp::create(rewriter, loc, value, start).getResult()
+                                          : arith::AddIOp::create(rewriter, loc, value, start).getResult();
+    }
+    yield->setOperand(0, convertScalar(rewriter, loc, value, element));
+    rewriter.replaceOp(generic, contract);
+    return success();
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Absorb
+//===----------------------------------------------------------------------===//
+
+// A producer that permutes, repeats or widens the elements of one tensor.
+struct Copy {
+  Value source;
+  AffineMap map;   // from the index of the copy to the index of the source
+  bool isUnsigned; // of a widening of integers
+  bool isWidening;
+};
+
+static std::optional<Copy> matchCopy(Value tensor) {
+  if (auto transpose = tensor.getDefiningOp<linalg::TransposeOp>())
+    return Copy{transpose.getInput(),
+                inversePermutation(AffineMap::getPermutationMap(transpose.getPermutation(), tensor.getContext())),
+                false, false};
+  auto generic = tensor.getDefiningOp<linalg::GenericOp>();
+  if (!generic || generic.getNumDpsInputs() != 1 || generic.getNumDpsInits() != 1 || generic.getNumReductionLoops() ||
+      !isa<RankedTensorType>(generic.getDpsInputs()[0].getType()))
+    return std::nullopt;
+  AffineMap from = generic.getIndexingMapsArray()[0], to = generic.getIndexingMapsArray()[1];
+  if (!from.isProjectedPermutation() || !to.isPermutation())
+    return std::nullopt;
+  bool isUnsigned = false, isWidening = false;
+  Value value = generic.getBody()->getTerminator()->getOperand(0);
+  if (Operation *op = value.getDefiningOp(); op && op->getBlock() == generic.getBody()) {
+    if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp>(op))
+      return std::nullopt;
+    isUnsigned = isa<arith::ExtUIOp>(op);
+    isWidening = true;
+    value = op->getOperand(0);
+  }
+  if (value != generic.getBody()->getArgument(0))
+    return std::nullopt;
+  return Copy{generic.getDpsInputs()[0], from.compose(inversePermutation(to)), isUnsigned, isWidening};
+}
+
+// Whether a dimension of the space still indexes two of the three main operands.
+static bool coversDims(AffineMap lhs, AffineMap rhs, AffineMap init) {
+  for (unsigned dim = 0, e = init.getNumDims(); dim < e; ++dim)
+    if (lhs.isFunctionOfDim(dim) + rhs.isFunctionOfDim(dim) + init.isFunctionOfDim(dim) < 2)
+      return false;
+  return true;
+}
+
+// The last dimension of a result's map that has more than one position: where the elements of a vector lie.
+static std::optional<unsigned> getInnermostDim(AffineMap map, ArrayRef<int64_t> extents) {
+  for (AffineExpr expression : llvm::reverse(map.getResults()))
+    if (unsigned dim = cast<AffineDimExpr>(expression).getPosition(); extents[dim] != 1)
+      return dim;
+  return std::nullopt;
+}
+
+// Whether an extra operand can be read in vectors along the innermost dimension of the result.
+static bool isVectorReadable(AffineMap extra, AffineMap init, ArrayRef<int64_t> extents) {
+  std::optional<unsigned> innermost = getInnermostDim(init, extents);
+  return !innermost || !extra.isFunctionOfDim(*innermost) || getInnermostDim(extra, extents) == innermost;
+}
+
+namespace {
+struct AbsorbCopy : OpRewritePattern<ContractOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ContractOp contract, PatternRewriter &rewriter) const override {
+    SmallVector<int64_t> extents = contract.getExtents();
+    for (unsigned i = 0, e = contract.getNumOperands() - 1; i < e; ++i) {
+      std::optional<Copy> copy = matchCopy(contract.getOperand(i));
+      if (!copy)
+        continue;
+      SmallVector<AffineMap> maps = contract.getMaps();
+      maps[i] = copy->map.compose(maps[i]);
+      if (!maps[i].isProjectedPermutation() || !coversDims(maps[0], maps[1], maps.back()))
+        continue;
+      if (i >= 2 && (copy->isWidening || !isVectorReadable(maps[i], maps.back(), extents)))
+        continue;
+      if (copy->isWidening) {
+        Type element = getElementTypeOrSelf(copy->source);
+        Type other = getElementTypeOrSelf(contract.getOperand(1 - i));
+        if (getAccumulatorType(element, other, contract.getAccumulatorType()) != contract.getAccumulatorType())
+          continue;
+        // Zeros after a sign are neither extension. Any extension after zeros is one by zeros.
+        if (!copy->isUnsigned && (i == 0 ? contract.getLhsUnsigned() : contract.getRhsUnsigned()))
+          continue;
+      }
+      rewriter.modifyOpInPlace(contract, [&] {
+        if (copy->isUnsigned && i == 0)
+          contract.setLhsUnsigned(true);
+        if (copy->isUnsigned && i == 1)
+          contract.setRhsUnsigned(true);
+        contract.setOperand(i, copy->source);
+        contract.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+      });
+      return success();
+    }
+    return failure();
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Fuse
+//===----------------------------------------------------------------------===//
+
+// Whether the body can be computed on vectors: elementwise arithmetic only, constants apart.
+static bool isVectorizable(Block &body) {
+  return llvm::all_of(body.without_terminator(), [](Operation &op) {
+    return op.hasTrait<OpTrait::ConstantLike>() ||
+           (OpTrait::hasElementwiseMappableTraits(&op) && op.getNumRegions() == 0 && op.getNumResults() == 1 &&
+            isPure(&op) && llvm::none_of(op.getOperandTypes(), [](Type type) { return isa<ComplexType>(type); }));
+  });
+}
+
+namespace {
+struct FuseConsumer : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp consumer, PatternRewriter &rewriter) const override {
+    if (consumer.getNumReductionLoops() || consumer.getNumDpsInits() != 1 || !consumer.hasPureTensorSemantics() ||
+        !isVectorizable(*consumer.getBody()))
+      return failure();
+    for (OpOperand *input : consumer.getDpsInputOperands())
+      if (auto contract = input->get().getDefiningOp<ContractOp>())
+        if (succeeded(fuse(contract, consumer, rewriter)))
+          return success();
+    return failure();
+  }
+
+  static LogicalResult fuse(ContractOp contract, linalg::GenericOp consumer, PatternRewriter &rewriter) {
+    Value product = contract.getResult();
+    if (contract->getBlock() != consumer->getBlock() ||
+        !llvm::all_of(product.getUsers(), [&](Operation *user) { return user == consumer.getOperation(); }))
+      return failure();
+
+    // The consumer's loops, as dimensions of the product's space.
+    SmallVector<AffineMap> consumerMaps = consumer.getIndexingMapsArray();
+    AffineMap productMap;
+    for (OpOperand &operand : consumer->getOpOperands()) {
+      if (operand.get() != product)
+        continue;
+      AffineMap map = consumerMaps[operand.getOperandNumber()];
+      if ((productMap && productMap != map) || !map.isPermutation() || consumer.isDpsInit(&operand))
+        return failure();
+      productMap = map;
+    }
+    SmallVector<AffineExpr> dims(consumer.getNumLoops());
+    for (auto [loop, dim] : llvm::zip_equal(productMap.getResults(), contract.getInitMap().getResults()))
+      dims[cast<AffineDimExpr>(loop).getPosition()] = dim;
+    auto translate = [&](AffineMap map) { return map.replaceDimsAndSymbols(dims, {}, contract.getNumDims(), 0); };
+
+    SmallVector<int64_t> extents = contract.getExtents();
+    AffineMap initMap = translate(consumerMaps.back());
+    if (!initMap.isProjectedPermutation() || initMap.getNumResults() != dims.size())
+      return failure();
+    // A batch dimension must not become the innermost one: nothing could be stored in vectors.
+    std::optional<unsigned> innermost = getInnermostDim(initMap, extents);
+    if (innermost && innermost != getInnermostDim(contract.getInitMap(), extents) &&
+        contract.getDimKinds()[*innermost] == ContractOp::DimKind::Batch)
+      return failure();
+    for (unsigned i = 0, e = contract.getExtras().size(); i < e; ++i)
+      if (!isVectorReadable(contract.getExtraMap(i), initMap, extents))
+        return failure();
+
+    SmallVector<Value> extras(contract.getExtras());
+    SmallVector<AffineMap> extraMaps;
+    for (unsigned i = 0, e = extras.size(); i < e; ++i)
+      extraMaps.push_back(contract.getExtraMap(i));
+    // The position among the extras of each of the consumer's operands; the product itself has none.
+    SmallVector<std::optional<unsigned>> positions;
+    Block &oldBody = *consumer.getBody();
+    for (OpOperand &operand : consumer->getOpOperands()) {
+      positions.push_back(std::nullopt);
+      unsigned number = operand.getOperandNumber();
+      if (operand.get() == product || oldBody.getArgument(number).use_empty())
+        continue;
+      AffineMap map = translate(consumerMaps[number]);
+      if (!map.isProjectedPermutation() || !isVectorReadable(map, initMap, extents) ||
+          !getElementTypeOrSelf(operand.get()).isIntOrFloat())
+        return failure();
+      for (auto [i, extra, extraMap] : llvm::enumerate(extras, extraMaps))
+        if (extra == operand.get() && extraMap == map)
+          positions.back() = i;
+      if (positions.back())
+        continue;
+      positions.back() = extras.size();
+      extras.push_back(operand.get());
+      extraMaps.push_back(map);
+    }
+
+    Location loc = rewriter.getFusedLoc({contract.getLoc(), consumer.getLoc()});
+    auto resultType = cast<RankedTensorType>(consumer.getResult(0).getType());
+    Value destination = getDestination(rewriter, loc, resultType, consumer.getDpsInits()[0]);
+    SmallVector<AffineMap> maps = {contract.getLhsMap(), contract.getRhsMap()};
+    llvm::append_range(maps, extraMaps);
+    maps.push_back(initMap);
+    auto fused = ContractOp::create(rewriter, loc, resultType, contract.getLhs(), contract.getRhs(), extras,
+                                    destination, rewriter.getAffineMapArrayAttr(maps), contract.getLhsUnsignedAttr(),
+                                    contract.getRhsUnsignedAttr());
+
+    OpBuilder::InsertionGuard guard(rewriter);
+    Block *body = rewriter.createBlock(&fused.getEpilogue());
+    body->addArgument(contract.getAccumulatorType(), loc);
+    for (Value extra : extras)
+      body->addArgument(getElementTypeOrSelf(extra), loc);
+    IRMapping mapping;
+    mapping.map(contract.getBody().getArguments(),
+                body->getArguments().take_front(contract.getBody().getNumArguments()));
+    for (Operation &op : contract.getBody().without_terminator())
+      rewriter.clone(op, mapping);
+    Value value = mapping.lookupOrDefault(contract.getBody().getTerminator()->getOperand(0));
+    for (auto [argument, operand, position] :
+         llvm::zip_equal(oldBody.getArguments(), consumer->getOperands(), positions)) {
+      if (operand == product)
+        mapping.map(argument, value);
+      else if (position)
+        mapping.map(argument, body->getArgument(1 + *position));
+    }
+    for (Operation &op : oldBody.without_terminator())
+      rewriter.clone(op, mapping);
+    cpu::YieldOp::create(rewriter, loc, mapping.lookupOrDefault(oldBody.getTerminator()->getOperand(0)));
+
+    rewriter.replaceOp(consumer, fused);
+    rewriter.eraseOp(contract);
+    return success();
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Reshapes
+//===----------------------------------------------------------------------===//
+
+// Splits dimension `dim` of the space into dimensions of the given extents, outermost first. Operands are reshaped
+// accordingly; the old result is the new one, reshaped back.
+static void splitDim(ContractOp contract, unsigned dim, ArrayRef<int64_t> extents, RewriterBase &rewriter) {
+  unsigned parts = extents.size(), numDims = contract.getNumDims() + parts - 1;
+  Location loc = contract.getLoc();
+  rewriter.setInsertionPoint(contract);
+  SmallVector<Value> operands;
+  SmallVector<AffineMap> maps;
+  SmallVector<ReassociationIndices> resultGroups;
+  for (auto [operand, map] : llvm::zip_equal(contract.getOperands(), contract.getMaps())) {
+    SmallVector<AffineExpr> results;
+    SmallVector<ReassociationIndices> groups;
+    SmallVector<int64_t> shape;
+    for (auto [position, expression] : llvm::enumerate(map.getResults())) {
+      unsigned old = cast<AffineDimExpr>(expression).getPosition();
+      groups.emplace_back();
+      for (unsigned part = 0, e = old == dim ? parts : 1; part < e; ++part) {
+        groups.back().push_back(results.size());
+        results.push_back(rewriter.getAffineDimExpr(old == dim ? dim + part : old > dim ? old + parts - 1 : old));
+        shape.push_back(old == dim ? extents[part] : cast<ShapedType>(operand.getType()).getDimSize(position));
+      }
+    }
+    maps.push_back(AffineMap::get(numDims, 0, results, rewriter.getContext()));
+    resultGroups = groups;
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    if (!type || results.size() == map.getNumResults())
+      operands.push_back(operand);
+    else if (operand.getDefiningOp<tensor::EmptyOp>())
+      operands.push_back(tensor::EmptyOp::create(rewriter, loc, shape, type.getElementType()));
+    else
+      operands.push_back(tensor::ExpandShapeOp::create(
+          rewriter, loc, RankedTensorType::get(shape, type.getElementType()), operand, groups));
+  }
+  NamedAttrList attributes(contract->getAttrs());
+  attributes.set(contract.getIndexingMapsAttrName(), rewriter.getAffineMapArrayAttr(maps));
+  auto split = ContractOp::create(rewriter, loc, TypeRange(operands.back().getType()), operands, attributes);
+  rewriter.inlineRegionBefore(contract.getEpilogue(), split.getEpilogue(), split.getEpilogue().end());
+  if (split.getResult().getType() == contract.getResult().getType())
+    rewriter.replaceOp(contract, split);
+  else
+    rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(contract, contract.getResult().getType(), split.getResult(),
+                                                         resultGroups);
+}
+
+namespace {
+// A result that is expanded for an elementwise consumer: the product is computed in the finer shape.
+struct SplitForConsumer : OpRewritePattern<tensor::ExpandShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ExpandShapeOp expand, PatternRewriter &rewriter) const override {
+    auto contract = expand.getSrc().getDefiningOp<ContractOp>();
+    if (!contract || !contract->hasOneUse() || !expand->hasOneUse() || !expand.getResultType().hasStaticShape())
+      return failure();
+    auto consumer = dyn_cast<linalg::GenericOp>(*expand->user_begin());
+    if (!consumer || consumer.getNumReductionLoops() || consumer.getNumDpsInits() != 1 ||
+        !isVectorizable(*consumer.getBody()))
+      return failure();
+    for (auto [position, group] : llvm::enumerate(expand.getReassociationIndices())) {
+      if (group.size() == 1)
+        continue;
+      // One dimension at a time: the pattern matches again for the next one, on the folded reshape.
+      SmallVector<int64_t> extents;
+      for (int64_t i : group)
+        extents.push_back(expand.getResultType().getDimSize(i));
+      unsigned dim = cast<AffineDimExpr>(contract.getInitMap().getResult(position)).getPosition();
+      splitDim(contract, dim, extents, rewriter);
+      return success();
+    }
+    return failure();
+  }
+};
+
+// A factor that is a collapsed view of a permuted copy: in the finer shape the copy can be absorbed. Not where the
+// result would need a reshape that nobody undoes.
+struct SplitForProducer : OpRewritePattern<ContractOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ContractOp contract, PatternRewriter &rewriter) const override {
+    for (unsigned i = 0; i < 2; ++i) {
+      auto collapse = contract.getOperand(i).getDefiningOp<tensor::CollapseShapeOp>();
+      if (!collapse || !collapse.getSrcType().hasStaticShape())
+        continue;
+      std::optional<Copy> copy = matchCopy(collapse.getSrc());
+      if (!copy || copy->map.getNumResults() != copy->map.getNumDims())
+        continue;
+      SmallVector<std::pair<unsigned, SmallVector<int64_t>>> splits;
+      bool inResult = false;
+      for (auto [position, group] : llvm::enumerate(collapse.getReassociationIndices())) {
+        if (group.size() == 1)
+          continue;
+        unsigned dim = cast<AffineDimExpr>(contract.getMap(i).getResult(position)).getPosition();
+        inResult |= contract.getInitMap().isFunctionOfDim(dim);
+        SmallVector<int64_t> extents;
+        for (int64_t source : group)
+          extents.push_back(collapse.getSrcType().getDimSize(source));
+        splits.emplace_back(dim, extents);
+      }
+      if (splits.empty() || (inResult && !(contract->hasOneUse() && isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
+                                                                        *contract->user_begin()))))
+        continue;
+      splitDim(contract, splits.front().first, splits.front().second, rewriter);
+      return success();
+    }
+    return failure();
+  }
+};
+
+class FormContractionsPass : public cpu::impl::FormContractionsPassBase<FormContractionsPass> {
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    RewritePatternSet patterns(context);
+    patterns.add<FormContraction, AbsorbCopy, FuseConsumer, SplitForConsumer, SplitForProducer>(context);
+    // A product that is collapsed for its consumer: the consumer takes the finer shape instead.
+    linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [](OpOperand *operand) {
+      auto collapse = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
+      return collapse && collapse->hasOneUse() && collapse.getSrc().getDefiningOp<ContractOp>();
+    });
+    tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
+    tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
+    tensor::populateFoldTensorEmptyPatterns(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      return signalPassFailure();
+
+    getOperation().walk([](linalg::GenericOp generic) {
+      if (!generic.hasPureTensorSemantics() || generic.getNumDpsInputs() != 2 || generic.getNumReductionLoops() == 0 ||
+          !matchMultiplyAdd(*generic.getBody()))
+        return;
+      Type lhs = getElementTypeOrSelf(generic.getDpsInputs()[0]), rhs = getElementTypeOrSelf(generic.getDpsInputs()[1]),
+           result = getElementTypeOrSelf(generic.getResult(0));
+      if (generic.hasDynamicShape())
+        generic.emitRemark("this product is not compiled to matrix kernels, because its shape is dynamic");
+      else if (!getAccumulatorType(lhs, rhs, result))
+        generic.emitRemark() << "this product is not compiled to matrix kernels, because there are none for " << lhs
+                             << " times " << rhs << " into " << result;
+    });
+  }
+};
+} // namespace

@@ -14,11 +14,15 @@ using namespace latewood::driver;
 
 namespace {
 
+enum class PrintPipeline { No, Indented, OneLine, Phases };
+
 struct Arguments {
   std::string input;
   std::string output;
   bool remarks = false;
   bool timing = false;
+  PrintPipeline printPipeline = PrintPipeline::No;
+  Pipeline::RunOptions run;
   std::vector<std::string> options;
 };
 
@@ -26,6 +30,11 @@ void printHelp() {
   llvm::outs() << "usage: latewood-compile INPUT -o OUTPUT.lwx [--option=value …]\n\n"
                   "Compiles a StableHLO program (text or MLIR bytecode; '-' reads standard input) to an executable file.\n\n"
                   "  -o FILE              where the executable goes ('-' for standard output)\n"
+                  "  --until=PHASE        stop after this phase and write the module as text\n"
+                  "  --since=PHASE        the input is a module that has finished this phase: go on behind it\n"
+                  "  --print-pipeline     print the passes and stop; =one-line and =phases print other forms of it\n"
+                  "  --dump-dir=DIR       write the module into numbered files after each pass that changed it\n"
+                  "  --reproducer=FILE    when a pass fails, write what repeats the failure\n"
                   "  --remarks            print what the compiler has to say about the program (standard error)\n"
                   "  --timing             print the time of each phase and pass (standard error)\n"
                   "  --help               this text\n\nOptions of the compilation:\n";
@@ -75,6 +84,20 @@ llvm::Expected<Arguments> parseArguments(int argc, char **argv) {
       result.remarks = true;
     } else if (argument == "--timing") {
       result.timing = true;
+    } else if (argument.consume_front("--until=")) {
+      result.run.until = argument.str();
+    } else if (argument.consume_front("--since=")) {
+      result.run.since = argument.str();
+    } else if (argument.consume_front("--dump-dir=")) {
+      result.run.dumpDirectory = argument.str();
+    } else if (argument.consume_front("--reproducer=")) {
+      result.run.reproducer = argument.str();
+    } else if (argument == "--print-pipeline") {
+      result.printPipeline = PrintPipeline::Indented;
+    } else if (argument == "--print-pipeline=one-line") {
+      result.printPipeline = PrintPipeline::OneLine;
+    } else if (argument == "--print-pipeline=phases") {
+      result.printPipeline = PrintPipeline::Phases;
     } else if (argument.starts_with("--")) {
       result.options.push_back(argument.str());
     } else if (argument.starts_with("-") && argument != "-") {
@@ -85,6 +108,8 @@ llvm::Expected<Arguments> parseArguments(int argc, char **argv) {
       return llvm::createStringError("more than one input: '" + result.input + "' and '" + argument + "'");
     }
   }
+  if (result.printPipeline != PrintPipeline::No)
+    return result;
   if (result.input.empty())
     return llvm::createStringError("no input; see latewood-compile --help");
   if (result.output.empty())
@@ -93,8 +118,7 @@ llvm::Expected<Arguments> parseArguments(int argc, char **argv) {
 }
 
 // Writes beside the target and renames, so that a file is whole or not there.
-llvm::Error writeFile(llvm::StringRef path, const Bytes &bytes) {
-  llvm::StringRef data(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+llvm::Error writeFile(llvm::StringRef path, llvm::StringRef data) {
   if (path == "-") {
     llvm::outs() << data;
     llvm::outs().flush();
@@ -137,6 +161,63 @@ void printTiming(const Pipeline &pipeline, double translation) {
   llvm::errs() << llvm::format("%10.2f ms  translation\n%10.2f ms  in all\n", translation, total + translation);
 }
 
+llvm::Error printPipeline(PrintPipeline form, const StableHLOToExecutableOptions &options) {
+  if (form == PrintPipeline::Phases) {
+    auto text = Pipeline::phasesText(options);
+    if (!text)
+      return text.takeError();
+    llvm::outs() << *text << "\n";
+    return llvm::Error::success();
+  }
+  auto pipeline = Pipeline::stableHLOToExecutable(options);
+  if (!pipeline)
+    return pipeline.takeError();
+  llvm::outs() << (form == PrintPipeline::OneLine ? pipeline->str() : pipeline->pretty()) << "\n";
+  return llvm::Error::success();
+}
+
+llvm::Error compileFile(const Arguments &arguments, const StableHLOToExecutableOptions &options, Progress &progress) {
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(arguments.input, /*IsText=*/false);
+  if (!buffer)
+    return llvm::createStringError("cannot read '" + arguments.input + "': " + buffer.getError().message());
+  auto pipeline = Pipeline::stableHLOToExecutable(options);
+  if (!pipeline)
+    return pipeline.takeError();
+  progress.show("parse");
+  auto module = Module::parse((*buffer)->getBuffer(), arguments.input == "-" ? "<stdin>" : arguments.input);
+  if (!module)
+    return module.takeError();
+  Pipeline::RunOptions run = arguments.run;
+  run.onPhase = [&](llvm::StringRef phase) { progress.show(phase); };
+  if (llvm::Error error = pipeline->run(*module, run))
+    return error;
+
+  double translation = 0;
+  if (!run.until.empty()) {
+    Module::PrintOptions print;
+    print.locations = true;
+    if (llvm::Error error = writeFile(arguments.output, module->str(print)))
+      return error;
+  } else {
+    progress.show("translate");
+    auto start = std::chrono::steady_clock::now();
+    auto bytes = translate(*module);
+    if (!bytes)
+      return bytes.takeError();
+    translation = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    llvm::StringRef data(reinterpret_cast<const char *>(bytes->data()), bytes->size());
+    if (llvm::Error error = writeFile(arguments.output, data))
+      return error;
+  }
+  progress.clear();
+  if (arguments.remarks)
+    for (const Diagnostic &diagnostic : module->getDiagnostics())
+      llvm::errs() << diagnostic.str() << "\n";
+  if (arguments.timing)
+    printTiming(*pipeline, translation);
+  return llvm::Error::success();
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -151,39 +232,10 @@ int main(int argc, char **argv) {
   auto options = StableHLOToExecutableOptions::parse(arguments->options);
   if (!options)
     return fail(llvm::toString(options.takeError()));
-  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(arguments->input, /*IsText=*/false);
-  if (!buffer)
-    return fail("cannot read '" + arguments->input + "': " + buffer.getError().message());
-
   Progress progress;
-  auto pipeline = Pipeline::stableHLOToExecutable(*options);
-  if (!pipeline)
-    return fail(llvm::toString(pipeline.takeError()));
-  progress.show("parse");
-  auto module = Module::parse((*buffer)->getBuffer(), arguments->input == "-" ? "<stdin>" : arguments->input);
-  if (!module) {
-    progress.clear();
-    return fail(llvm::toString(module.takeError()));
-  }
-  Pipeline::RunOptions run;
-  run.onPhase = [&](llvm::StringRef phase) { progress.show(phase); };
-  if (llvm::Error error = pipeline->run(*module, run)) {
-    progress.clear();
-    return fail(llvm::toString(std::move(error)));
-  }
-  progress.show("translate");
-  auto start = std::chrono::steady_clock::now();
-  auto bytes = translate(*module);
+  llvm::Error error = arguments->printPipeline == PrintPipeline::No
+                          ? compileFile(*arguments, *options, progress)
+                          : printPipeline(arguments->printPipeline, *options);
   progress.clear();
-  if (!bytes)
-    return fail(llvm::toString(bytes.takeError()));
-  std::chrono::duration<double, std::milli> translation = std::chrono::steady_clock::now() - start;
-  if (llvm::Error error = writeFile(arguments->output, *bytes))
-    return fail(llvm::toString(std::move(error)));
-  if (arguments->remarks)
-    for (const Diagnostic &diagnostic : module->getDiagnostics())
-      llvm::errs() << diagnostic.str() << "\n";
-  if (arguments->timing)
-    printTiming(*pipeline, translation.count());
-  return 0;
+  return error ? fail(llvm::toString(std::move(error))) : 0;
 }

@@ -28,6 +28,7 @@ def FormClustersPass : Pass<"latewood-form-clusters", "::mlir::func::FuncOp"> {
     Refuses an operation that no engine takes; the error gives each engine's reason.
   }];
   let options = [ListOption<"engines", "engines", "std::string", "Engines to divide the program among, by name">];
+  let dependentDialects = ["::latewood::plan::PlanDialect"];
 }
 
 def CreateClosedRegionsPass : Pass<"latewood-create-closed-regions", "::mlir::func::FuncOp"> {
@@ -52,7 +53,7 @@ def CreateClosedRegionsPass : Pass<"latewood-create-closed-regions", "::mlir::fu
 
     Postcondition: no `plan.cluster` is left.
   }];
-  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::latewood::plan::PlanDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def OutlineClustersPass : Pass<"latewood-outline-clusters", "::mlir::ModuleOp"> {
@@ -71,7 +72,7 @@ def OutlineClustersPass : Pass<"latewood-outline-clusters", "::mlir::ModuleOp"> 
 
     Postcondition: no closed cluster is left; every cluster function is in a nested module.
   }];
-  let dependentDialects = ["::mlir::func::FuncDialect"];
+  let dependentDialects = ["::latewood::plan::PlanDialect", "::mlir::func::FuncDialect"];
 }
 
 #endif // LATEWOOD_COMPILER_CLUSTER_PASSES

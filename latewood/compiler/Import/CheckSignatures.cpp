@@ -21,10 +21,6 @@ public:
       if (function.isPrivate())
         continue;
       found = true;
-      if (function.isExternal()) {
-        function.emitError() << "public function '" << function.getName() << "' has no body";
-        failed = true;
-      }
       auto check = [&](TypeRange types, StringRef kind) {
         for (auto [index, type] : llvm::enumerate(types)) {
           auto tensor = dyn_cast<RankedTensorType>(type);

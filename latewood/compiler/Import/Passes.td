@@ -12,8 +12,8 @@ def CheckSignaturesPass : Pass<"latewood-check-signatures", "::mlir::ModuleOp"> 
     A public function is an entry of the executable. Its arguments and results become buffers, so their types must be ranked tensors
     of element types that have a form in memory.
 
-    Postcondition: there is a public function with a body, and all of them have such types.
-    Refuses a module without one, a public function without a body, and any other type of an argument or result.
+    Postcondition: there is a public function, and all of them have such types.
+    Refuses a module without one, and any other type of an argument or result.
   }];
 }
 

@@ -67,7 +67,8 @@ public:
   DiagnosticScope(const DiagnosticScope &) = delete;
 
   Error takeError(const Twine &what) {
-    return createStringError("code generation: " + what + (errors.empty() ? Twine("") : ": " + Twine(errors)));
+    std::string detail = errors.empty() ? "" : ": " + errors;
+    return createStringError("code generation: " + what + detail);
   }
   bool failed() const { return !errors.empty(); }
 
@@ -177,7 +178,7 @@ static Expected<Bytes> compilePart(Module &module, const Target &target, const S
   setAttributes(module, target);
   expandConversions(module);
 
-  TargetLibraryInfoImpl library(Triple(Target::getTriple()));
+  TargetLibraryInfoImpl library(module.getTargetTriple());
   library.disableAllFunctions();
   optimize(module, **machine, library);
 

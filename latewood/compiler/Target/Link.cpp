@@ -16,6 +16,7 @@
 #include "llvm/Object/ELFObjectFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include <cerrno>
 #include <cstring>
 #include <mutex>
@@ -65,12 +66,11 @@ private:
 
 // Shared memory when there is some, else the temporary directory.
 static std::string createOutputPath() {
-  SmallString<128> path("/dev/shm");
-  if (!sys::fs::is_directory(path) || ::access(path.c_str(), W_OK) != 0)
-    sys::path::system_temp_directory(/*ErasedOnReboot=*/true, path);
-  sys::path::append(path, "latewood-%%%%%%%%%%%%.so");
-  SmallString<128> unique;
-  sys::fs::createUniquePath(path, unique, /*MakeAbsolute=*/false);
+  SmallString<128> folder("/dev/shm"), unique;
+  if (!sys::fs::is_directory(folder) || ::access(folder.c_str(), W_OK) != 0)
+    sys::path::system_temp_directory(/*ErasedOnReboot=*/true, folder);
+  sys::path::append(folder, "latewood-%%%%%%%%%%%%.so");
+  sys::fs::createUniquePath(folder, unique, /*MakeAbsolute=*/false);
   return unique.str().str();
 }
 

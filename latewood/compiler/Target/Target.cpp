@@ -110,7 +110,7 @@ Expected<Target> Target::resolve(StringRef name) {
   for (StringRef feature : ArrayRef(parts).drop_front()) {
     if (!is_contained(kAdditional, feature))
       return createStringError("target '%s': unknown instruction set '%s'; expected one of %s", name.str().c_str(),
-                               feature.str().c_str(), join(kAdditional, ", ").c_str());
+                               feature.str().c_str(), join(ArrayRef(kAdditional), ", ").c_str());
     if (!fitsLevel(feature, target.level))
       return createStringError("target '%s': instruction set '%s' needs x86-64-v4", name.str().c_str(),
                                feature.str().c_str());

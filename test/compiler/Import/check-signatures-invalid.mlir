@@ -10,14 +10,6 @@ module {
 
 // -----
 
-// Tests that a public function without a body is refused.
-module {
-  // expected-error @below {{public function 'f' has no body}}
-  func.func public @f(tensor<4xf32>) -> tensor<4xf32>
-}
-
-// -----
-
 // Tests that types without a form in memory are refused.
 // expected-error @below {{public function 'main': argument 0 is 'tensor<*xf32>'; expected a ranked tensor of integers, floats or complex numbers}}
 func.func @main(%a: tensor<*xf32>) {

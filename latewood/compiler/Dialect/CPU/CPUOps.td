@@ -4,6 +4,8 @@
 //   cpu.contract      a matrix product of any number of dimensions with a fused elementwise epilogue; on tensors it is formed
 //                     from linalg, on buffers it becomes loops around register-tile kernels
 //   cpu.library_call  a call of the device library on buffers; becomes a call on pointers just before LLVM
+//   cpu.group         linalg operations that become one set of loops (GroupOps.td)
+//   cpu.parallel_for  a parallel loop whose body is a function (GroupOps.td)
 
 #ifndef LATEWOOD_COMPILER_DIALECT_CPU_CPUOPS
 #define LATEWOOD_COMPILER_DIALECT_CPU_CPUOPS
@@ -158,5 +160,7 @@ def CPU_LibraryCallOp : CPU_Op<"library_call", [DeclareOpInterfaceMethods<Memory
   let assemblyFormat = "$callee `(` $arguments `)` attr-dict `:` type($arguments)";
   let hasVerifier = 1;
 }
+
+include "latewood/compiler/Dialect/CPU/GroupOps.td"
 
 #endif // LATEWOOD_COMPILER_DIALECT_CPU_CPUOPS

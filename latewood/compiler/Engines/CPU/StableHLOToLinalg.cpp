@@ -37,6 +37,9 @@ static bool isInputDialect(Operation *op) {
   return dialect == "stablehlo" || dialect == "chlo";
 }
 
+/// Operations whose regions compute on tensors: each operation in them is converted on its own.
+static bool hasTensorRegions(Operation *op) { return isa<stablehlo::CaseOp, stablehlo::IfOp, stablehlo::WhileOp>(op); }
+
 static std::string toString(Type type) {
   std::string text;
   llvm::raw_string_ostream(text) << type;
@@ -63,12 +66,18 @@ std::optional<std::string> cpu::whyNotConvertible(Operation *op) {
       return reason;
   if (isScalarOp(op))
     return std::nullopt;
-  if (isa<stablehlo::BitcastConvertOp, stablehlo::BroadcastInDimOp, stablehlo::CaseOp, stablehlo::ConcatenateOp,
-          stablehlo::ConstantOp, stablehlo::ConvolutionOp, stablehlo::DotGeneralOp, stablehlo::DynamicSliceOp,
-          stablehlo::DynamicUpdateSliceOp, stablehlo::GatherOp, stablehlo::IfOp, stablehlo::IotaOp,
-          stablehlo::OptimizationBarrierOp, stablehlo::PadOp, stablehlo::ReshapeOp, stablehlo::ReturnOp,
-          stablehlo::ReverseOp, stablehlo::SliceOp, stablehlo::TransposeOp, stablehlo::WhileOp>(op))
+  if (isa<stablehlo::BitcastConvertOp, stablehlo::BroadcastInDimOp, stablehlo::ConcatenateOp, stablehlo::ConstantOp,
+          stablehlo::ConvolutionOp, stablehlo::DotGeneralOp, stablehlo::DynamicSliceOp, stablehlo::DynamicUpdateSliceOp,
+          stablehlo::GatherOp, stablehlo::IotaOp, stablehlo::OptimizationBarrierOp, stablehlo::PadOp, stablehlo::ReshapeOp,
+          stablehlo::ReturnOp, stablehlo::ReverseOp, stablehlo::SliceOp, stablehlo::TransposeOp>(op))
     return std::nullopt;
+  if (hasTensorRegions(op)) {
+    for (Region &region : op->getRegions())
+      for (Operation &inner : region.getOps())
+        if (std::optional<std::string> reason = isInputDialect(&inner) ? whyNotConvertible(&inner) : std::nullopt)
+          return ("'" + inner.getName().getStringRef() + "' in it: " + *reason).str();
+    return std::nullopt;
+  }
   if (isa<stablehlo::MapOp, stablehlo::ReduceOp>(op)) {
     Operation *obstacle = findNonScalarOp(op->getRegion(0).front());
     if (!obstacle)
@@ -77,7 +86,7 @@ std::optional<std::string> cpu::whyNotConvertible(Operation *op) {
   }
   if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
     return ("custom call target '" + call.getCallTargetName() + "'").str();
-  return std::string("the operation itself");
+  return std::string("the operation has no implementation");
 }
 
 /// Reports every operation that cannot be converted.
@@ -92,6 +101,9 @@ static LogicalResult checkConvertible(func::FuncOp function) {
   function.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!isInputDialect(op))
       return WalkResult::advance();
+    if (hasTensorRegions(op) && llvm::none_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
+                                              [](Type type) { return whyNotHeld(type).has_value(); }))
+      return WalkResult::advance();
     if (std::optional<std::string> reason = cpu::whyNotConvertible(op)) {
       isConvertible = false;
       InFlightDiagnostic diagnostic = op->emitError()
@@ -99,8 +111,7 @@ static LogicalResult checkConvertible(func::FuncOp function) {
       diagnostic << " (operands: " << op->getOperandTypes() << "; results: " << op->getResultTypes() << ")";
       return WalkResult::skip();
     }
-    bool hasTensorRegions = isa<stablehlo::CaseOp, stablehlo::IfOp, stablehlo::WhileOp>(op);
-    return hasTensorRegions ? WalkResult::advance() : WalkResult::skip();
+    return WalkResult::skip();
   });
   return success(isConvertible);
 }

@@ -28,8 +28,8 @@ namespace latewood::cpu {
 // What is supported
 //===----------------------------------------------------------------------===//
 
-/// Why the conversion cannot take `op` (a StableHLO or CHLO operation), as the end of a sentence; nothing when it can. Regions
-/// are looked into as far as their operations become scalar code.
+/// Why the conversion cannot take `op` (a StableHLO or CHLO operation), nothing when it can: what is not supported, as in "complex
+/// element types".
 std::optional<std::string> whyNotConvertible(mlir::Operation *op);
 
 //===----------------------------------------------------------------------===//

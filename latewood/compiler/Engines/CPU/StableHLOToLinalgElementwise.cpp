@@ -32,13 +32,14 @@ struct ElementwiseToGeneric : ConversionPattern {
       return failure();
     ImplicitLocOpBuilder b(op->getLoc(), rewriter);
 
-    // A scalar for each uniform operand; the others are inputs.
-    SmallVector<Value> scalars, inputs;
+    // A scalar for each uniform operand; the others are inputs, each value once.
+    SmallVector<Value> scalars;
+    SetVector<Value> inputs;
     for (auto [operand, original] : llvm::zip_equal(operands, op->getOperands())) {
       Value uniform = cpu::getUniform(b, operand);
       scalars.push_back(uniform ? cpu::loadElement(b, uniform, cpu::getElement(original)) : Value());
       if (!uniform)
-        inputs.push_back(operand);
+        inputs.insert(operand);
     }
     Type element = cpu::getElement(op->getResult(0));
     if (inputs.empty()) {
@@ -53,15 +54,14 @@ struct ElementwiseToGeneric : ConversionPattern {
 
     SmallVector<AffineMap> maps(inputs.size(), b.getMultiDimIdentityMap(type.getRank()));
     Value init = cpu::makeEmpty(b, type, inputs.front());
-    Value result = cpu::makeParallel(b, type, init, inputs, maps, [&](ImplicitLocOpBuilder &inner, ValueRange elements) {
+    auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) {
       SmallVector<Value> computed(scalars);
-      unsigned next = 0;
-      for (auto [scalar, original] : llvm::zip_equal(computed, op->getOperands()))
+      for (auto [scalar, operand, original] : llvm::zip_equal(computed, operands, op->getOperands()))
         if (!scalar)
-          scalar = cpu::loadElement(inner, elements[next++], cpu::getElement(original));
+          scalar = cpu::loadElement(inner, elements[llvm::find(inputs, operand) - inputs.begin()], cpu::getElement(original));
       return cpu::storeElement(inner, cpu::emitScalarOp(inner, op, computed), element);
-    });
-    rewriter.replaceOp(op, result);
+    };
+    rewriter.replaceOp(op, cpu::makeParallel(b, type, init, inputs.getArrayRef(), maps, body));
     return success();
   }
 

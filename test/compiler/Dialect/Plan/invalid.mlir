@@ -3,7 +3,7 @@
 // Tests that (C1) of plan.cluster is checked: the yielded types are the result types.
 func.func @f(%a: tensor<4xf32>) {
   %0 = plan.cluster target(#plan.cpu_engine) -> tensor<5xf32> {
-    // expected-error @below {{gives ('tensor<4xf32>') where the cluster's results are ('tensor<5xf32>')}}
+    // expected-error @below {{gives (tensor<4xf32>) where the cluster's results are (tensor<5xf32>)}}
     plan.yield %a : tensor<4xf32>
   }
   return
@@ -13,7 +13,7 @@ func.func @f(%a: tensor<4xf32>) {
 
 // Tests that (C2) of plan.dps_cluster is checked: the region's arguments are the operands.
 func.func @f(%a: tensor<4xf32>, %o: tensor<4xf32>) {
-  // expected-error @below {{has region arguments ('tensor<5xf32>', 'tensor<4xf32>') where its operands are ('tensor<4xf32>', 'tensor<4xf32>')}}
+  // expected-error @below {{has region arguments (tensor<5xf32>, tensor<4xf32>) where its operands are (tensor<4xf32>, tensor<4xf32>)}}
   %0 = plan.dps_cluster target(#plan.cpu_engine) ins(%a : tensor<4xf32>) outs(%o : tensor<4xf32>) {
   ^bb0(%x: tensor<5xf32>, %out: tensor<4xf32>):
     %1 = arith.negf %out : tensor<4xf32>
@@ -26,7 +26,7 @@ func.func @f(%a: tensor<4xf32>, %o: tensor<4xf32>) {
 
 // Tests that (C3) of plan.dps_cluster is checked: one destination per result.
 func.func @f(%a: tensor<4xf32>) {
-  // expected-error @below {{has destinations () where its results are ('tensor<4xf32>')}}
+  // expected-error @below {{has destinations () where its results are (tensor<4xf32>)}}
   %0 = plan.dps_cluster target(#plan.cpu_engine) ins(%a : tensor<4xf32>) {
   ^bb0(%x: tensor<4xf32>):
     %1 = arith.negf %x : tensor<4xf32>

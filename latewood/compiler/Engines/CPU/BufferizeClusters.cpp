@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tensors become buffers, results are computed where they belong.
+//
+// In: cluster functions on tensors, whose trailing arguments with `plan.out` are the destinations of the results. Out: functions on
+// buffers of identity layout without results. One-Shot Bufferize does the analysis; around it stands what it does not see:
+//   - inputs are never written: they are the caller's;
+//   - a result that ends in a reshape is materialized before the reshape, into the reshaped destination, and a destination that
+//     is made of slices (concatenation) takes the place of the empty tensor. Otherwise the whole result would be copied;
+//   - the regions of groups stay on tensors: they say what is computed, not where;
+//   - whatever does not end up in its destination is copied there, with a remark.
+
+#include "latewood/compiler/Dialect/CPU/CPU.h"
+#include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Engines/CPU/Passes.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
+#include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
+#include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+namespace latewood::cpu {
+#define GEN_PASS_DEF_BUFFERIZECLUSTERSPASS
+#include "latewood/compiler/Engines/CPU/Passes.h.inc"
+} // namespace latewood::cpu
+
+using namespace mlir;
+using namespace latewood;
+using namespace latewood::cpu;
+using bufferization::MaterializeInDestinationOp;
+
+namespace {
+
+/// materialize(reshape(x)) in d  ->  reshape(materialize(x) in inverse reshape(d))
+void materializeBeforeReshapes(func::FuncOp function) {
+  SmallVector<MaterializeInDestinationOp> worklist;
+  function.walk([&](MaterializeInDestinationOp op) { worklist.push_back(op); });
+  IRRewriter rewriter(function.getContext());
+  while (!worklist.empty()) {
+    MaterializeInDestinationOp op = worklist.pop_back_val();
+    if (!isa<RankedTensorType>(op.getDest().getType()) || op->getNumResults() != 1)
+      continue;
+    Operation *reshape = op.getSource().getDefiningOp();
+    if (!isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(reshape) || !reshape->getResult(0).hasOneUse())
+      continue;
+    Value source = reshape->getOperand(0);
+    // An input, or what others read too, cannot move to the destination.
+    if (!source.getDefiningOp() || !source.hasOneUse())
+      continue;
+    auto sourceType = cast<RankedTensorType>(source.getType());
+    if (!sourceType.hasStaticShape())
+      continue;
+    // At the destination's definition: later than that, nothing could be computed into it.
+    rewriter.setInsertionPointAfterValue(op.getDest());
+    Location loc = op.getLoc();
+    Value destination;
+    if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(reshape))
+      destination = tensor::ExpandShapeOp::create(rewriter, loc, sourceType, op.getDest(), collapse.getReassociationIndices());
+    else
+      destination = tensor::CollapseShapeOp::create(rewriter, loc, sourceType, op.getDest(),
+                                                    cast<tensor::ExpandShapeOp>(reshape).getReassociationIndices());
+    rewriter.setInsertionPoint(op);
+    auto moved = MaterializeInDestinationOp::create(rewriter, loc, sourceType, source, destination);
+    reshape->moveAfter(moved);
+    reshape->setOperand(0, moved.getResult());
+    rewriter.replaceOp(op, reshape->getResult(0));
+    worklist.push_back(moved);
+  }
+}
+
+/// insert_slice a into (… insert_slice b into empty), materialized in d: the slices go into d.
+void buildSlicesInDestination(func::FuncOp function) {
+  SmallVector<MaterializeInDestinationOp> ops;
+  function.walk([&](MaterializeInDestinationOp op) { ops.push_back(op); });
+  for (MaterializeInDestinationOp op : ops) {
+    if (!isa<RankedTensorType>(op.getDest().getType()))
+      continue;
+    Value value = op.getSource();
+    Operation *first = nullptr;
+    while (auto insert = value.getDefiningOp<tensor::InsertSliceOp>()) {
+      if (!insert->hasOneUse())
+        break;
+      first = insert;
+      value = insert.getDest();
+    }
+    if (!first || !value.getDefiningOp<tensor::EmptyOp>() || !isa<BlockArgument>(op.getDest()))
+      continue;
+    cast<tensor::InsertSliceOp>(first).getDestMutable().assign(op.getDest());
+  }
+}
+
+struct BufferizeClustersPass : impl::BufferizeClustersPassBase<BufferizeClustersPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    for (auto function : module.getOps<func::FuncOp>()) {
+      for (unsigned i = 0; i < function.getNumArguments(); ++i)
+        if (!function.getArgAttr(i, plan::PlanDialect::getOutAttrName()))
+          function.setArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName,
+                              BoolAttr::get(&getContext(), false));
+      materializeBeforeReshapes(function);
+      buildSlicesInDestination(function);
+    }
+
+    bufferization::OneShotBufferizationOptions options;
+    options.bufferizeFunctionBoundaries = true;
+    options.setFunctionBoundaryTypeConversion(bufferization::LayoutMapOption::IdentityLayoutMap);
+    options.allowReturnAllocsFromLoops = true;
+    options.opFilter.denyOperation([](Operation *op) { return bool(op->getParentOfType<GroupOp>()); });
+
+    IRRewriter rewriter(&getContext());
+    {
+      bufferization::OneShotAnalysisState state(module, options);
+      if (failed(bufferization::analyzeModuleOp(module, state)) ||
+          failed(bufferization::eliminateEmptyTensors(rewriter, module, state)))
+        return signalPassFailure();
+    }
+    bufferization::BufferizationState state;
+    if (failed(bufferization::runOneShotModuleBufferize(module, options, state)))
+      return signalPassFailure();
+    for (auto function : module.getOps<func::FuncOp>())
+      if (!function.isExternal() && failed(dropResults(function)))
+        return signalPassFailure();
+    bufferization::removeBufferizationAttributesInModule(module);
+  }
+
+  /// Results are the destinations: nothing is returned.
+  LogicalResult dropResults(func::FuncOp function) {
+    SmallVector<BlockArgument> outs;
+    for (BlockArgument argument : function.getArguments())
+      if (function.getArgAttr(argument.getArgNumber(), plan::PlanDialect::getOutAttrName()))
+        outs.push_back(argument);
+    if (function.getNumResults() == 0)
+      return success();
+    if (outs.size() != function.getNumResults())
+      return function.emitError() << "has " << function.getNumResults() << " results and " << outs.size()
+                                  << " destinations: not a cluster function";
+    WalkResult result = function.walk([&](func::ReturnOp op) {
+      OpBuilder builder(op);
+      for (auto [i, value] : llvm::enumerate(op.getOperands())) {
+        Value base = value;
+        while (true) {
+          if (auto cast = base.getDefiningOp<memref::CastOp>())
+            base = cast.getSource();
+          else if (auto expand = base.getDefiningOp<memref::ExpandShapeOp>())
+            base = expand.getSrc();
+          else if (auto collapse = base.getDefiningOp<memref::CollapseShapeOp>())
+            base = collapse.getSrc();
+          else
+            break;
+        }
+        if (base == outs[i])
+          continue;
+        op.emitRemark() << "result " << i << " is copied into its destination";
+        memref::CopyOp::create(builder, op.getLoc(), value, outs[i]);
+      }
+      op->setOperands({});
+      return WalkResult::advance();
+    });
+    (void)result;
+    function.setType(FunctionType::get(&getContext(), function.getArgumentTypes(), {}));
+    function.setResAttrsAttr(nullptr);
+    return success();
+  }
+};
+
+} // namespace

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Elementwise operations become few: chains and trees of them become single linalg.generic operations, and move into the
+// reductions that consume them.
+//
+// In: linalg, named or generic, on tensors of static shape. Out: linalg.generic only; no elementwise operation whose only
+// user could take it in. Matrix products stay bare multiply-adds, except that copies (transpositions, broadcasts) have become
+// their indexing maps: what else surrounds a product is for `latewood-form-contractions` to decide.
+//
+// Fusion never computes a value twice unless that is cheaper than to keep it: a broadcast, an iota, a mask made of iotas is
+// copied to each of its users, but exp(x) with two users stays, and so does a costly value that a broadcast would
+// repeat. Values with several users that run over the same rows meet again in a group (`latewood-form-groups`), where they cost
+// a register.
+
+#include "latewood/compiler/Engines/CPU/LoopProgram.h"
+#include "latewood/compiler/Engines/CPU/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace latewood::cpu {
+#define GEN_PASS_DEF_FUSEELEMENTWISEPASS
+#include "latewood/compiler/Engines/CPU/Passes.h.inc"
+} // namespace latewood::cpu
+
+using namespace mlir;
+using namespace latewood::cpu;
+using linalg::GenericOp;
+
+namespace {
+
+int64_t iterationsOf(GenericOp op) {
+  int64_t count = 1;
+  for (int64_t extent : op.getStaticLoopRanges())
+    count *= extent;
+  return count;
+}
+
+/// Elements of the tensors that `op` reads.
+int64_t elementsRead(GenericOp op) {
+  int64_t count = 0;
+  for (Value input : op.getDpsInputs())
+    if (auto type = dyn_cast<RankedTensorType>(input.getType()))
+      count += type.getNumElements();
+  op.getBody()->walk([&](tensor::ExtractOp extract) { count += extract.getTensor().getType().getNumElements(); });
+  return count;
+}
+
+bool isCostly(GenericOp op) {
+  return op.getBody()
+      ->walk([](Operation *nested) {
+        bool costly = (isa<math::MathDialect>(nested->getDialect()) && !isa<math::FmaOp, math::AbsFOp, math::AbsIOp>(nested)) ||
+                      isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemFOp, arith::RemSIOp, arith::RemUIOp,
+                          tensor::ExtractOp>(nested);
+        return costly || nested->getNumRegions() != 0 ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// The body yields inputs as they are.
+bool isCopy(GenericOp op) { return op.getBody()->without_terminator().empty() && op.getNumReductionLoops() == 0; }
+
+/// A matrix product: some dimension of the result belongs to one factor alone.
+bool isMultiplyAdd(GenericOp op) {
+  if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() != 2 || !linalg::isaContractionOpInterface(op))
+    return false;
+  FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(op);
+  return succeeded(dims) && (!dims->m.empty() || !dims->n.empty());
+}
+
+bool isElementwise(GenericOp op) { return op.getNumReductionLoops() == 0; }
+
+bool shouldFuse(OpOperand *operand) {
+  auto producer = operand->get().getDefiningOp<GenericOp>();
+  auto consumer = dyn_cast<GenericOp>(operand->getOwner());
+  if (!producer || !consumer || !isElementwise(producer))
+    return false;
+  if (!llvm::all_of(producer->getUsers(), [&](Operation *user) { return user == consumer.getOperation(); }))
+    return false;
+  AffineMap map = consumer.getMatchingIndexingMap(operand);
+  if (isCopy(producer)) // only indexing maps change
+    return map.isProjectedPermutation(/*allowZeroInResults=*/true) || producer.getNumDpsInputs() == 0 ||
+           !isMultiplyAdd(consumer);
+  if (isMultiplyAdd(consumer))
+    return false;
+  // A reducer that is more than one operation is combined across lanes as it is, so it must stay what it was.
+  if (!isElementwise(consumer) && matchCombiner(consumer).kind != Combiner::Kind::Simple)
+    return false;
+  if (!map.isProjectedPermutation(/*allowZeroInResults=*/true))
+    return false;
+  // A value that would be computed again for each repetition must be cheap.
+  if (iterationsOf(consumer) > iterationsOf(producer) && isCostly(producer))
+    return false;
+  // One operation without a vector form makes all of them scalar.
+  return findUnvectorizable(producer).empty() == findUnvectorizable(consumer).empty();
+}
+
+struct FuseElementwisePass : impl::FuseElementwisePassBase<FuseElementwisePass> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    MLIRContext *context = &getContext();
+    {
+      RewritePatternSet patterns(context);
+      linalg::populateLinalgNamedOpsGeneralizationPatterns(patterns);
+      linalg::populateInlineConstantOperandsPatterns(patterns);
+      linalg::populateDecomposePadPatterns(patterns);
+      tensor::populateDecomposeTensorConcatPatterns(patterns);
+      if (failed(applyPatternsGreedily(function, std::move(patterns))))
+        return signalPassFailure();
+    }
+    fillSplats(function);
+    if (failed(fuse(function)))
+      return signalPassFailure();
+    // Only now is it visible which values depend on little or nothing.
+    if (repeatCheapValues(function) && failed(fuse(function)))
+      signalPassFailure();
+  }
+
+  /// Splat constants that linalg has not taken in become fills, not data.
+  void fillSplats(func::FuncOp function) {
+    SmallVector<arith::ConstantOp> constants;
+    function.walk([&](arith::ConstantOp op) {
+      auto value = dyn_cast<SplatElementsAttr>(op.getValue());
+      if (value && isa<RankedTensorType>(op.getType()) && cast<RankedTensorType>(op.getType()).getRank() > 0)
+        constants.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (arith::ConstantOp op : constants) {
+      rewriter.setInsertionPoint(op);
+      auto type = cast<RankedTensorType>(op.getType());
+      auto splat = cast<SplatElementsAttr>(op.getValue()).getSplatValue<TypedAttr>();
+      Value scalar = arith::ConstantOp::create(rewriter, op.getLoc(), splat);
+      Value empty = tensor::EmptyOp::create(rewriter, op.getLoc(), type.getShape(), type.getElementType());
+      auto fill = linalg::FillOp::create(rewriter, op.getLoc(), scalar, empty);
+      FailureOr<GenericOp> generic = linalg::generalizeNamedOp(rewriter, fill);
+      if (succeeded(generic))
+        rewriter.replaceOp(op, generic->getResults());
+    }
+  }
+
+  LogicalResult fuse(func::FuncOp function) {
+    RewritePatternSet patterns(&getContext());
+    linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
+    linalg::populateInlineConstantOperandsPatterns(patterns);
+    GenericOp::getCanonicalizationPatterns(patterns, &getContext());
+    return applyPatternsGreedily(function, std::move(patterns));
+  }
+
+  /// Gives each user of a value that is cheaper to compute than to read its own copy of it.
+  bool repeatCheapValues(func::FuncOp function) {
+    SmallVector<GenericOp> ops;
+    function.walk([&](GenericOp op) { ops.push_back(op); });
+    bool changed = false;
+    for (GenericOp op : llvm::reverse(ops)) {
+      if (!isElementwise(op) || op->getNumResults() != 1 || isCostly(op) || elementsRead(op) * 4 > iterationsOf(op))
+        continue;
+      llvm::SetVector<Operation *> users(op->user_begin(), op->user_end());
+      if (users.size() < 2)
+        continue;
+      for (Operation *user : users) {
+        auto consumer = dyn_cast<GenericOp>(user);
+        if (!consumer || (isMultiplyAdd(consumer) && !isCopy(op)))
+          continue;
+        OpBuilder builder(user);
+        user->replaceUsesOfWith(op->getResult(0), builder.clone(*op)->getResult(0));
+        changed = true;
+      }
+      if (op->use_empty())
+        op->erase();
+    }
+    return changed;
+  }
+};
+
+} // namespace

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tasks, rows and strips: everything outside of the loop nests of the phases (those are in PhaseEmitter.cpp).
+
+#include "latewood/compiler/Engines/CPU/ProgramEmitter.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace latewood::cpu;
+
+/// Work of a task, in units of about one instruction on one element: some 10 to 20 microseconds, so that handing out a task
+/// does not matter and even one BERT layer's softmax makes a dozen of them.
+static constexpr double taskWork = 1 << 17;
+
+/// Elements of a strip in scratch: strips of all row-local tensors together stay in the first-level cache.
+static constexpr int64_t stripScratchBytes = 24 << 10;
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+ProgramEmitter::Results ProgramEmitter::emitLoop(Index low, Index high, int64_t step, ValueRange init, LoopBody body) {
+  if (low.isConstant() && high.isConstant()) {
+    if (low.constant >= high.constant)
+      return llvm::to_vector(init);
+    if (low.constant + step >= high.constant)
+      return body(low, init);
+  }
+  auto loop = scf::ForOp::create(b, loc, lanes.materialize(low), lanes.materialize(high),
+                                 arith::ConstantIndexOp::create(b, loc, step), init);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Results results = body(Index(loop.getInductionVar()), loop.getRegionIterArgs());
+  if (!init.empty())
+    scf::YieldOp::create(b, loc, results);
+  return llvm::to_vector(loop.getResults());
+}
+
+Index ProgramEmitter::minimum(Index lhs, Index rhs) {
+  if (lhs.isConstant() && rhs.isConstant())
+    return Index(std::min(lhs.constant, rhs.constant));
+  return Index(arith::MinSIOp::create(b, loc, lanes.materialize(lhs), lanes.materialize(rhs)));
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// A rank-1 view of all elements from the buffer's base on; addresses are relative to the base.
+static Value flatten(OpBuilder &b, Location loc, Value memref, Storage &storage) {
+  auto type = cast<MemRefType>(memref.getType());
+  int64_t span = storage.offset + 1;
+  for (auto [extent, stride] : llvm::zip(storage.shape, storage.strides))
+    span += (extent - 1) * stride;
+  if (storage.hasDynamicOffset) {
+    auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, memref);
+    storage.dynamicOffset = metadata.getOffset();
+    auto flat = MemRefType::get({span}, type.getElementType());
+    return memref::ReinterpretCastOp::create(b, loc, flat, metadata.getBaseBuffer(), OpFoldResult(b.getIndexAttr(0)),
+                                             ArrayRef<OpFoldResult>{b.getIndexAttr(span)},
+                                             ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+  }
+  if (type.getRank() == 1 && type.getLayout().isIdentity())
+    return memref;
+  auto flat = MemRefType::get({span}, type.getElementType());
+  return memref::ReinterpretCastOp::create(b, loc, flat, memref, OpFoldResult(b.getIndexAttr(0)),
+                                           ArrayRef<OpFoldResult>{b.getIndexAttr(span)},
+                                           ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
+}
+
+void ProgramEmitter::prepareStorages() {
+  DenseMap<Value, const Storage *> seen;
+  for (Storage &storage : program.storages) {
+    if (!storage.memref || llvm::is_contained(storage.shape, 0))
+      continue;
+    auto [known, isNew] = seen.try_emplace(storage.memref, &storage);
+    if (!isNew) {
+      storage.flat = known->second->flat;
+      storage.dynamicOffset = known->second->dynamicOffset;
+      continue;
+    }
+    storage.flat = flatten(b, loc, storage.memref, storage);
+  }
+}
+
+void ProgramEmitter::allocateScratch() {
+  for (Storage &storage : program.storages) {
+    if (storage.memref || !storage.needed)
+      continue;
+    if (program.sharedRow < 0 && program.statements[program.findProducer(storage.tensor)].isRowScalar())
+      continue; // a value of its own
+    int64_t elements = std::max<int64_t>(1, storage.elements * (storage.perStrip ? stripCapacity : 1));
+    storage.flat = memref::AllocOp::create(b, loc, MemRefType::get({elements}, storage.elementType), ValueRange(),
+                                           b.getI64IntegerAttr(64));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Tasks
+//===----------------------------------------------------------------------===//
+
+/// Instructions per element of a statement, about.
+static double elementWork(Statement &statement) {
+  double work = 0;
+  for (Operation &op : statement.op.getBody()->without_terminator()) {
+    if (isa<math::MathDialect>(op.getDialect()) && !isa<math::AbsFOp, math::FmaOp, math::AbsIOp>(op))
+      work += 16;
+    else if (isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op))
+      work += 6;
+    else if (isa<tensor::ExtractOp>(op))
+      work += 4;
+    else if (!op.hasTrait<OpTrait::ConstantLike>())
+      work += 0.5;
+  }
+  for (const SmallVector<Access> *accesses : {&statement.inputs, &statement.outs})
+    for (const Access &access : *accesses)
+      work += access.kind == Access::Kind::Linear || access.kind == Access::Kind::Indexed;
+  return work * (statement.width == 1 ? 4 : std::max(1.0, 8.0 / statement.width));
+}
+
+double ProgramEmitter::rowWork() const {
+  double work = 0;
+  for (Statement &statement : program.statements) {
+    double iterations = elementWork(statement);
+    for (const Loop &loop : statement.loops)
+      if (loop.row < 0)
+        iterations *= loop.extent;
+    work += iterations;
+  }
+  return work;
+}
+
+void ProgramEmitter::emit(bool parallel) {
+  if (program.statements.empty() || llvm::is_contained(program.rows, 0))
+    return;
+  prepareStorages();
+  rowIndices.assign(program.rows.size(), Index(0));
+
+  // Rows that are counted one by one; the shared vector loop, if any, is split as a range.
+  SmallVector<unsigned> counted;
+  for (unsigned row = 0; row < program.rows.size(); ++row)
+    if (int(row) != program.sharedRow)
+      counted.push_back(row);
+  int64_t shared = program.sharedRow >= 0 ? program.rows[program.sharedRow] : 1;
+  stripCapacity = 0;
+  unsigned width = 1;
+  for (const Phase &phase : program.phases)
+    width = std::max(width, phase.width);
+  if (program.sharedRow >= 0) {
+    int64_t bytes = 0;
+    for (const Storage &storage : program.storages)
+      if (!storage.memref && storage.needed)
+        bytes += storage.elements * llvm::divideCeil(storage.elementType.getIntOrFloatBitWidth(), 8);
+    if (bytes)
+      stripCapacity = std::min<int64_t>(llvm::alignTo(shared, width),
+                                        std::max<int64_t>(width, stripScratchBytes / bytes / width * width));
+  }
+
+  double perRow = rowWork(); // for one element of the shared loop
+  double total = perRow * shared;
+  for (unsigned row : counted)
+    total *= program.rows[row];
+
+  auto emitCounted = [&](auto &&self, unsigned position, Index low, Index high) -> void {
+    if (position == counted.size())
+      return emitStrips(low, high);
+    emitLoop(0, program.rows[counted[position]], 1, {}, [&](Index i, ValueRange) {
+      rowIndices[counted[position]] = i;
+      self(self, position + 1, low, high);
+      return Results();
+    });
+  };
+
+  if (!parallel || total < 1.5 * taskWork) {
+    allocateScratch();
+    emitCounted(emitCounted, 0, 0, shared);
+    return;
+  }
+
+  // The innermost loop at which a task has enough work is split; all loops outside of it are counted by the task number.
+  unsigned split = counted.size(); // counted.size(): the shared loop
+  int64_t chunk = 1;
+  double work = perRow * shared;
+  if (program.sharedRow >= 0 && work > taskWork) {
+    int64_t pieces = std::max<int64_t>(1, int64_t(work / taskWork));
+    chunk = llvm::alignTo(llvm::divideCeil(shared, pieces), std::max<int64_t>(width, 64));
+  } else {
+    while (split > 0) {
+      --split;
+      int64_t extent = program.rows[counted[split]];
+      if (split == 0 || work * extent > taskWork) {
+        chunk = std::clamp<int64_t>(int64_t(taskWork / work), 1, extent);
+        chunk = llvm::divideCeil(extent, llvm::divideCeil(extent, chunk)); // evenly
+        break;
+      }
+      work *= extent;
+    }
+  }
+  bool splitsShared = split == counted.size();
+  int64_t splitExtent = splitsShared ? shared : program.rows[counted[split]];
+  int64_t pieces = llvm::divideCeil(splitExtent, chunk);
+  int64_t tasks = pieces;
+  for (unsigned position = 0; position < split; ++position)
+    tasks *= program.rows[counted[position]];
+  if (tasks == 1) {
+    allocateScratch();
+    emitCounted(emitCounted, 0, 0, shared);
+    return;
+  }
+
+  auto forall = scf::ForallOp::create(b, loc, ArrayRef<OpFoldResult>{b.getIndexAttr(tasks)}, ValueRange(), std::nullopt);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(forall.getBody());
+  allocateScratch();
+  // The task number, in mixed radix.
+  Value rest = forall.getInductionVars().front();
+  auto takeDigit = [&](int64_t radix, bool last) -> Value {
+    if (radix == 1)
+      return arith::ConstantIndexOp::create(b, loc, 0);
+    if (last)
+      return rest;
+    Value by = arith::ConstantIndexOp::create(b, loc, radix);
+    Value digit = arith::RemUIOp::create(b, loc, rest, by);
+    rest = arith::DivUIOp::create(b, loc, rest, by);
+    return digit;
+  };
+  Value piece = takeDigit(pieces, split == 0);
+  for (unsigned position = split; position-- > 0;)
+    rowIndices[counted[position]] = Index(takeDigit(program.rows[counted[position]], position == 0));
+  Index low = lanes.mul(Index(piece), chunk);
+  Index high = lanes.add(low, chunk);
+  if (splitExtent % chunk != 0)
+    high = minimum(high, splitExtent);
+  if (splitsShared)
+    return emitStrips(low, high);
+  emitLoop(low, high, 1, {}, [&](Index i, ValueRange) {
+    rowIndices[counted[split]] = i;
+    emitCounted(emitCounted, split + 1, 0, shared);
+    return Results();
+  });
+}
+
+void ProgramEmitter::emitStrips(Index low, Index high) {
+  if (program.sharedRow < 0 || stripCapacity == 0)
+    return emitRow(low, high);
+  if (low.isConstant() && high.isConstant() && high.constant - low.constant <= stripCapacity)
+    return emitRow(low, high);
+  emitLoop(low, high, stripCapacity, {}, [&](Index at, ValueRange) {
+    emitRow(at, minimum(lanes.add(at, stripCapacity), high));
+    return Results();
+  });
+}
+
+void ProgramEmitter::emitRow(Index low, Index high) {
+  stripLow = low;
+  stripHigh = high;
+  rowScalars.clear();
+  for (Phase &phase : program.phases)
+    emitPhase(phase);
+}

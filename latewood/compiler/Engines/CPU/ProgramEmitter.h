@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Writes the code of a program (see LoopProgram.h): tasks, loops over rows, and one loop nest for each phase.
+//
+//     scf.forall (%task) {                      if there is enough work for several tasks
+//       scratch for row-local tensors
+//       for each row of the task                (or strip of the shared vector loop)
+//         phase 0: for full vectors … ; tail    max
+//         phase 1: for full vectors … ; tail    exp, and its sum
+//         phase 2: …
+//     }
+//
+// A loop over vectors has a main part without masks and at most one masked step for the rest. Reductions along the vector loop
+// carry several vectors of partial results, and combine them once at the end; reductions across it carry the vectors of their
+// results. How the index space is split into tasks depends on the shapes alone, so results do not depend on the number of threads.
+#ifndef LATEWOOD_COMPILER_ENGINES_CPU_PROGRAMEMITTER_H
+#define LATEWOOD_COMPILER_ENGINES_CPU_PROGRAMEMITTER_H
+
+#include "latewood/compiler/Engines/CPU/LaneBuilder.h"
+#include "latewood/compiler/Engines/CPU/LoopProgram.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace latewood::cpu {
+
+class ProgramEmitter {
+public:
+  ProgramEmitter(mlir::OpBuilder &builder, mlir::Location loc, Program &program)
+      : b(builder), loc(loc), program(program), lanes(builder, loc) {}
+
+  /// Writes the program at the builder's insertion point. `parallel`: tasks may run on several threads.
+  void emit(bool parallel);
+
+private:
+  using Results = llvm::SmallVector<mlir::Value>;
+  using LoopBody = llvm::function_ref<Results(Index, mlir::ValueRange)>;
+
+  // Tasks and rows.
+  void prepareStorages();
+  void allocateScratch();
+  double rowWork() const;
+  void emitRows(unsigned row, unsigned end, Index first, Index last);
+  void emitStrips(Index low, Index high);
+  void emitRow(Index low, Index high);
+
+  // Phases.
+  void emitPhase(Phase &phase);
+  void emitInnerLoops(Phase &phase, llvm::ArrayRef<int> loops);
+  void emitScalar(Statement &statement);
+  void emitElementwise(Phase &phase);
+  void emitColumns(Statement &statement);
+  void emitAcross(Phase &phase);
+  Results emitReductionLoops(Statement &statement, llvm::ArrayRef<int> loops, Results accumulators, LoopBody body);
+
+  // Vectors. A step covers `width` lanes from `at` of the vector loop, for `unroll` vectors.
+  struct Step {
+    Index at;
+    int64_t width = 1;
+    mlir::Value mask;
+  };
+  void beginStep(const Step &step);
+  void addOuterScalars(mlir::Block *body, llvm::DenseMap<mlir::Value, Lanes> &values);
+  llvm::SmallVector<Lanes> evaluate(Statement &statement, const Step &step, llvm::ArrayRef<Lanes> accumulators);
+  void writeResults(Statement &statement, const Step &step, llvm::ArrayRef<Lanes> results);
+  Lanes initialValue(Statement &statement, unsigned result, const Step &step);
+  Lanes convertAccumulator(Lanes value, mlir::Type type);
+  void forEachStep(Index low, Index high, int64_t width, bool scalarTail, llvm::ArrayRef<int64_t> unrolls,
+                   llvm::function_ref<void(const Step &, int64_t)> body);
+  mlir::Value reduceLanes(Statement &statement, unsigned result, mlir::Value vector);
+  Results combine(Statement &statement, mlir::ValueRange lhs, mlir::ValueRange rhs);
+
+  // Memory.
+  Lanes readAccess(const Statement &statement, const Access &access, const Step &step);
+  Index addressOf(const Statement &statement, const Storage &storage, const Linear &linear, const Step &step);
+  Index evaluateLinear(const Statement &statement, const Linear &linear, const Step &step);
+  int64_t laneStride(const Statement &statement, const Storage &storage, const Linear &linear) const;
+  Lanes elementOf(const Storage &storage, llvm::ArrayRef<Lanes> indices, const Step &step);
+  Lanes evaluateExpr(mlir::AffineExpr expr, llvm::ArrayRef<Lanes> dims);
+  Lanes binary(llvm::StringRef name, Lanes lhs, Lanes rhs);
+
+  // Loops.
+  Results emitLoop(Index low, Index high, int64_t step, mlir::ValueRange init, LoopBody body);
+  Index minimum(Index lhs, Index rhs);
+
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+  Program &program;
+  LaneBuilder lanes;
+
+  llvm::SmallVector<Index> rowIndices;
+  Index stripLow, stripHigh; // of the shared vector loop
+  int64_t stripCapacity = 0; // lanes of a strip in per-strip scratch; 0: no such scratch
+  llvm::DenseMap<const Statement *, llvm::SmallVector<Index>> loopIndices;
+  llvm::DenseMap<mlir::Value, mlir::Value> rowScalars; // of this row
+  llvm::DenseMap<mlir::Value, Lanes> forwarded;        // of this step
+};
+
+} // namespace latewood::cpu
+
+#endif // LATEWOOD_COMPILER_ENGINES_CPU_PROGRAMEMITTER_H

@@ -200,9 +200,12 @@ Ref<MemRefValue> viewOfBuffer(nb::handle object, bool isWritable, ElementType ty
 } // namespace
 
 Ref<MemRefValue> viewOf(nb::handle object, bool isWritable) {
-  if (PyObject_CheckBuffer(object.ptr()))
+  if (PyObject_CheckBuffer(object.ptr())) {
     if (Ref<MemRefValue> view = viewOfBuffer(object, isWritable))
       return view;
+    if (isWritable && viewOfBuffer(object, false))
+      raise(runtime::invalidArgument("the array is read-only"));
+  }
   // Either None, or (a NumPy array of integers on the same memory, the element type).
   nb::object disguised = arraysModule().attr("as_integers")(object);
   if (!disguised.is_none()) {
@@ -212,15 +215,15 @@ Ref<MemRefValue> viewOf(nb::handle object, bool isWritable) {
     if (isWritable)
       raise(runtime::invalidArgument("the array is read-only"));
   }
-  if (nb::hasattr(object, "__dlpack__")) {
-    Ref<MemRefValue> view = importDLPack(object, /*assertCanonicalStrides=*/false).ref;
-    if (isWritable && view->isReadOnly())
-      raise(runtime::invalidArgument("the array is read-only"));
-    return view;
-  }
-  if (isWritable && PyObject_CheckBuffer(object.ptr()) && viewOfBuffer(object, false))
+  if (!nb::hasattr(object, "__dlpack__"))
+    return nullptr;
+  // JAX's arrays never change, but their DLPack capsules do not say so.
+  if (isWritable && nb::cast<bool>(arraysModule().attr("is_jax_array")(object)))
+    raise(runtime::invalidArgument("arrays of JAX are read-only"));
+  Ref<MemRefValue> view = importDLPack(object, /*assertCanonicalStrides=*/false).ref;
+  if (isWritable && view->isReadOnly())
     raise(runtime::invalidArgument("the array is read-only"));
-  return nullptr;
+  return view;
 }
 
 // --- The buffer protocol, out

@@ -108,7 +108,8 @@ void bindValues(nb::module_ &module) {
           "Bytes of the elements, without gaps between them.")
       .def_prop_ro("read_only", [](const PyMemRef &self) { return self.ref->isReadOnly(); })
       .def(
-          "ref_count", [](const PyMemRef &self) { return self.ref->storage()->referenceCount(); },
+          "ref_count",
+          [](const PyMemRef &self) { return self.ref->storage()->referenceCount() + self.ref->referenceCount() - 1; },
           "How many values, NumPy arrays and DLPack tensors share the memory.")
       .def(
           "numpy", [](nb::handle self) { return nb::module_::import_("latewood._arrays").attr("to_numpy")(self); },

@@ -139,7 +139,7 @@ def scalar_bytes(number: Any, code: ScalarTypeCode) -> bytes:
         bits, signed = int(code.spelling.lstrip("ui")), code.spelling.startswith("i")
         low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
         if isinstance(number, float) and not number.is_integer():
-            raise InvalidArgumentError(f"{number} is not a {code.spelling}")
+            raise InvalidArgumentError(f"expected a whole number for {code.spelling}, not {number}")
         if not low <= number <= high:
             raise InvalidArgumentError(f"{number} is out of the range of {code.spelling}, {low} to {high}")
         number = int(number)
@@ -164,6 +164,11 @@ def describe(value: Any) -> str:
     return f"a value of type {name}"
 
 
+def is_jax_array(value: Any) -> bool:
+    module = type(value).__module__
+    return module.startswith(("jaxlib", "jax.")) or module == "jax"
+
+
 def like_arguments(results: list, arguments: tuple) -> list:
     """Results in the kind of the arguments: arrays of JAX or PyTorch where the first array is one (on the same memory), else
     NumPy arrays. Neither library is imported: whoever passes its arrays has done that."""
@@ -171,7 +176,7 @@ def like_arguments(results: list, arguments: tuple) -> list:
         module = type(argument).__module__
         if module == "numpy" or isinstance(argument, np.ndarray):
             break
-        if module.startswith(("jaxlib", "jax.")) or module == "jax":
+        if is_jax_array(argument):
             return [sys.modules["jax"].numpy.from_dlpack(result) for result in results]
         if module == "torch" or module.startswith("torch."):
             return [sys.modules["torch"].from_dlpack(result) for result in results]

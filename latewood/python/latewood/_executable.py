@@ -68,7 +68,8 @@ def load(path: str | os.PathLike, *, verify: bool = False) -> Executable:
 
     Raises:
         NotFoundError: there is no such file.
-        DataCorruptionError: it is truncated, foreign, or not what was written.
+        InvalidArgumentError: it is no executable of Latewood.
+        DataCorruptionError: it is truncated, or not what was written.
         UnavailableError: it was compiled for another CPU.
     """
     if isinstance(path, (bytes, bytearray, memoryview)):

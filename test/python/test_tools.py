@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The command line: latewood-compile makes the file that latewood-run runs; wrong input ends with a message and status 1."""
+
+import subprocess
+
+import models
+import numpy as np
+import pytest
+
+
+@pytest.fixture(scope="module")
+def tools(build):
+    def run(name, *arguments, status=0, stdin=None):
+        command = [str(build / "bin" / name), *map(str, arguments)]
+        result = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=300)
+        assert result.returncode == status, f"{command}: {result.returncode}\n{result.stdout}\n{result.stderr}"
+        return result
+
+    return run
+
+
+def test_model_through_files(tools, tmp_path):
+    model = models.mlp()
+    (tmp_path / "mlp.mlir").write_text(model.text())
+    tools("latewood-compile", tmp_path / "mlp.mlir", "-o", tmp_path / "mlp.lwx")
+    np.save(tmp_path / "x.npy", model.flat_arguments[0])
+    result = tools(
+        "latewood-run", tmp_path / "mlp.lwx", "--function", "main", "--input", tmp_path / "x.npy",
+        "--output", tmp_path / "out.npz", "--repeat", "3",
+    )  # fmt: skip
+    assert "32x10xf32" in result.stdout + result.stderr
+    with np.load(tmp_path / "out.npz") as results:
+        (name,) = results.files
+        np.testing.assert_allclose(results[name], model.expected()[0], rtol=0, atol=1e-4)
+
+
+def test_standard_input(tools, add_text, tmp_path):
+    tools("latewood-compile", "-", "-o", tmp_path / "add.lwx", stdin=add_text)
+    text = tools("latewood-run", tmp_path / "add.lwx", "--inspect").stdout
+    assert "main" in text and "memref<4xf32>" in text
+
+
+def test_wrong_programs(tools, tmp_path):
+    path = tmp_path / "bad.mlir"
+    path.write_text(
+        "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = stablehlo.frobnicate %a : tensor<4xf32>\n}"
+    )
+    result = tools("latewood-compile", path, "-o", tmp_path / "bad.lwx", status=1)
+    assert "bad.mlir:2:" in result.stderr and "frobnicate" in result.stderr
+    assert not (tmp_path / "bad.lwx").exists()
+    assert "nowhere.mlir" in tools("latewood-compile", tmp_path / "nowhere.mlir", "-o", path, status=1).stderr
+    assert "--target" in tools("latewood-compile", path, "-o", tmp_path / "x.lwx", "--targt=native", status=1).stderr
+
+
+def test_wrong_files_and_arguments(tools, add, tmp_path):
+    path = tmp_path / "add.lwx"
+    add.save(path)
+    np.save(tmp_path / "a.npy", np.ones(4, np.float32))
+    np.save(tmp_path / "d.npy", np.ones(4, np.float64))
+    np.save(tmp_path / "b.npy", np.ones(5, np.float32))
+    a, b, d = (tmp_path / f"{name}.npy" for name in "abd")
+    tools("latewood-run", path, "--input", a, "--input", a)
+    assert "2" in tools("latewood-run", path, "--input", a, status=1).stderr
+    assert "f64" in tools("latewood-run", path, "--input", a, "--input", d, status=1).stderr
+    assert "5" in tools("latewood-run", path, "--input", a, "--input", b, status=1).stderr
+    assert "nosuch" in tools("latewood-run", path, "--function", "nosuch", status=1).stderr
+    (tmp_path / "foreign.lwx").write_bytes(b"this is something else")
+    assert "Latewood" in tools("latewood-run", tmp_path / "foreign.lwx", "--inspect", status=1).stderr
+    data = path.read_bytes()
+    (tmp_path / "short.lwx").write_bytes(data[: len(data) // 2])
+    assert tools("latewood-run", tmp_path / "short.lwx", "--inspect", status=1).stderr

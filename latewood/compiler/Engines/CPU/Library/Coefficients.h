@@ -96,8 +96,8 @@ static const f32 lwErfLarge_f32[9] = {-0x1.50aa440000000p-13f, 0x1.2122a40000000
 /* erfinv(x)/x in w - 2.5, w = -log(1 - x^2) <= 5; relative error 2^-24.6 */
 static const f32 lwErfInvCenter_f32[10] = {0x1.805c5e0000000p+0f, 0x1.f91e8a0000000p-3f, -0x1.11c92e0000000p-8f, -0x1.4866b80000000p-10f, 0x1.ca50200000000p-13f, -0x1.4c174e0000000p-18f, -0x1.d759e40000000p-19f, 0x1.ef98220000000p-22f, 0x1.d19c5a0000000p-26f, -0x1.2021360000000p-27f};
 
-/* erfinv(x)/x in sqrt(w) - 3, 5 <= w <= 17; relative error 2^-21.6 */
-static const f32 lwErfInvTail_f32[8] = {0x1.6a9f020000000p+1f, 0x1.006e120000000p+0f, 0x1.34a5880000000p-7f, -0x1.f845ae0000000p-8f, 0x1.7fc4a80000000p-8f, -0x1.c3ef440000000p-9f, 0x1.1e1f440000000p-10f, -0x1.9a63a20000000p-14f};
+/* erfinv(x)/x in sqrt(w) - 3, 5 <= w <= 17; relative error 2^-25.9 */
+static const f32 lwErfInvTail_f32[10] = {0x1.6a9efc0000000p+1f, 0x1.006dc40000000p+0f, 0x1.357bc00000000p-7f, -0x1.f46bca0000000p-8f, 0x1.74fefe0000000p-8f, -0x1.d877540000000p-9f, 0x1.8272ce0000000p-10f, -0x1.6a34a80000000p-15f, -0x1.3bfd120000000p-12f, 0x1.bfd2fc0000000p-14f};
 
 /* erf(x)/x - 1 in x^2, |x| <= 1; relative error 2^-56.3 */
 static const f64 lwErfSmall_f64[14] = {0x1.06eba8214db69p-3, -0x1.812746b037a2bp-2, 0x1.ce2f21a0463e3p-4, -0x1.b82ce313afaf6p-6, 0x1.565bcd41556bbp-8, -0x1.c02dbe848cb27p-11, 0x1.f9a48d29e527ap-14, -0x1.f4f25faa0ca0cp-17, 0x1.bbdd16fdf8b2ap-20, -0x1.749ed0955f1eap-23, 0x1.98b665664d3d8p-26, -0x1.bfaf39c6975adp-28, 0x1.05ea09db35cf6p-29, -0x1.348a1a15e4755p-32};

@@ -49,4 +49,12 @@
 LW_DEFINE_REMAINDER(lwRemainder_f32, f32, u32, 23, 0xff, 40)
 LW_DEFINE_REMAINDER(lwRemainder_f64, f64, u64, 52, 0x7ff, 11)
 
+/* Out of line, for the rare lanes of vector code. */
+static __attribute__((noinline, cold, nothrow, unused)) f32 lwRemainderSlow_f32(f32 x, f32 y) {
+  return lwRemainder_f32(x, y);
+}
+static __attribute__((noinline, cold, nothrow, unused)) f64 lwRemainderSlow_f64(f64 x, f64 y) {
+  return lwRemainder_f64(x, y);
+}
+
 #endif

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A stand-in for the `sdy` dialect, in which frameworks annotate how tensors are spread over devices.
+// A reduced form of the `sdy` dialect, in which frameworks annotate how tensors are spread over devices.
 //
 // Programs for one device carry such annotations too. They are kept as they were written: attributes verbatim, without a look
-// inside, so that a module with them parses and prints back, and a later phase can drop them by their prefix.
+// inside, so that a module with them parses and prints back, and a later phase can drop what one device does not need.
 
 #ifndef LATEWOOD_COMPILER_DIALECT_SDY_SDY_H
 #define LATEWOOD_COMPILER_DIALECT_SDY_SDY_H
 
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
-namespace latewood::sdy {
+#include "latewood/compiler/Dialect/Sdy/SdyDialect.h.inc"
 
-class SdyDialect : public mlir::Dialect {
-public:
-  static llvm::StringRef getDialectNamespace() { return "sdy"; }
-  explicit SdyDialect(mlir::MLIRContext *context);
-  mlir::Attribute parseAttribute(mlir::DialectAsmParser &parser, mlir::Type type) const override;
-};
-
-} // namespace latewood::sdy
-
-MLIR_DECLARE_EXPLICIT_TYPE_ID(latewood::sdy::SdyDialect)
+#define GET_OP_CLASSES
+#include "latewood/compiler/Dialect/Sdy/SdyOps.h.inc"
 
 #endif // LATEWOOD_COMPILER_DIALECT_SDY_SDY_H

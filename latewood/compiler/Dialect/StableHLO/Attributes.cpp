@@ -31,9 +31,10 @@ struct Field {
 };
 } // namespace
 
-static ParseResult parseFields(AsmParser &parser, ArrayRef<Field> fields) {
+/// Reads fields up to `>`; a comma may stand after the last one.
+static ParseResult parseFieldsThenGreater(AsmParser &parser, ArrayRef<Field> fields) {
   SmallVector<bool> seen(fields.size());
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, [&]() -> ParseResult {
+  auto parseField = [&]() -> ParseResult {
     SMLoc location = parser.getCurrentLocation();
     StringRef name;
     if (parser.parseKeyword(&name))
@@ -49,7 +50,18 @@ static ParseResult parseFields(AsmParser &parser, ArrayRef<Field> fields) {
     if (parser.parseEqual())
       return failure();
     return field->list ? parseDims(parser, *field->list) : parser.parseInteger(*field->number);
-  });
+  };
+  while (failed(parser.parseOptionalGreater())) {
+    if (parseField())
+      return failure();
+    if (failed(parser.parseOptionalComma()))
+      return parser.parseGreater();
+  }
+  return success();
+}
+
+static ParseResult parseFields(AsmParser &parser, ArrayRef<Field> fields) {
+  return failure(parser.parseLess() || parseFieldsThenGreater(parser, fields));
 }
 
 static void printFields(AsmPrinter &printer, ArrayRef<std::pair<StringRef, ArrayRef<int64_t>>> lists,
@@ -233,16 +245,15 @@ Attribute ConvDimensionNumbersAttr::parse(AsmParser &parser, Type) {
   }
   int64_t inputBatch = 0, inputFeature = 0, kernelInput = 0, kernelOutput = 0, outputBatch = 0, outputFeature = 0;
   SmallVector<int64_t> inputSpatial, kernelSpatial, outputSpatial;
-  if (parseFields(parser, {{"input_batch_dimension", nullptr, &inputBatch},
-                           {"input_feature_dimension", nullptr, &inputFeature},
-                           {"input_spatial_dimensions", &inputSpatial},
-                           {"kernel_input_feature_dimension", nullptr, &kernelInput},
-                           {"kernel_output_feature_dimension", nullptr, &kernelOutput},
-                           {"kernel_spatial_dimensions", &kernelSpatial},
-                           {"output_batch_dimension", nullptr, &outputBatch},
-                           {"output_feature_dimension", nullptr, &outputFeature},
-                           {"output_spatial_dimensions", &outputSpatial}}) ||
-      parser.parseGreater())
+  if (parseFieldsThenGreater(parser, {{"input_batch_dimension", nullptr, &inputBatch},
+                                      {"input_feature_dimension", nullptr, &inputFeature},
+                                      {"input_spatial_dimensions", &inputSpatial},
+                                      {"kernel_input_feature_dimension", nullptr, &kernelInput},
+                                      {"kernel_output_feature_dimension", nullptr, &kernelOutput},
+                                      {"kernel_spatial_dimensions", &kernelSpatial},
+                                      {"output_batch_dimension", nullptr, &outputBatch},
+                                      {"output_feature_dimension", nullptr, &outputFeature},
+                                      {"output_spatial_dimensions", &outputSpatial}}))
     return {};
   return get(parser.getContext(), inputBatch, inputFeature, inputSpatial, kernelInput, kernelOutput, kernelSpatial,
              outputBatch, outputFeature, outputSpatial);

@@ -56,7 +56,9 @@ def StableHLO_TransposeAttr : EnumAttr<StableHLO_Dialect, StableHLO_Transpose, "
 def StableHLO_ResultAccuracyMode : StableHLO_Enum<"ResultAccuracyMode", [
   I32EnumAttrCase<"DEFAULT", 0>, I32EnumAttrCase<"HIGHEST", 1>, I32EnumAttrCase<"TOLERANCE", 2>]>;
 def StableHLO_ResultAccuracyModeAttr
-    : EnumAttr<StableHLO_Dialect, StableHLO_ResultAccuracyMode, "result_accuracy_mode">;
+    : EnumAttr<StableHLO_Dialect, StableHLO_ResultAccuracyMode, "result_accuracy_mode"> {
+  let assemblyFormat = "`<` $value `>`";
+}
 
 // Stored as a plain integer: `api_version = 2 : i32`.
 def StableHLO_CustomCallApiVersion : I32EnumAttr<"CustomCallApiVersion", "version of a custom call's interface", [

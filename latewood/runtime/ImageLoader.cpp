@@ -43,8 +43,8 @@ public:
     LATEWOOD_RETURN_IF_ERROR(readHeaders());
     LATEWOOD_RETURN_IF_ERROR(mapSegments());
     LATEWOOD_RETURN_IF_ERROR(readDynamicSection());
-    LATEWOOD_RETURN_IF_ERROR(relocate());
     LATEWOOD_RETURN_IF_ERROR(readSymbols());
+    LATEWOOD_RETURN_IF_ERROR(relocate());
     LATEWOOD_RETURN_IF_ERROR(protect());
     writePerfMap();
     return okStatus();
@@ -161,7 +161,9 @@ private:
         return refuse("it needs a library");
       case DT_JMPREL:
       case DT_REL:
-        return refuse("it has a procedure linkage table");
+        // Said after the symbols have been read: an undefined one is the better message.
+        hasLinkageTable = true;
+        break;
       case DT_INIT:
       case DT_FINI:
       case DT_INIT_ARRAY:
@@ -202,6 +204,8 @@ private:
   }
 
   Status relocate() {
+    if (hasLinkageTable)
+      return refuse("it has a procedure linkage table");
     const uint8_t *table = at(rela, relaSize);
     if (relaSize != 0 && !table)
       return refuse("its relocations do not lie in it");
@@ -337,6 +341,7 @@ private:
   std::array<Elf64_Phdr, 16> loads{};
   size_t loadCount = 0;
   Elf64_Phdr dynamic{}, relro{};
+  bool hasLinkageTable = false;
   uint64_t rela = 0, relaSize = 0, relr = 0, relrSize = 0;
   uint64_t symbols = 0, names = 0, namesSize = 0, hash = 0;
 };

@@ -225,7 +225,7 @@ Status Session::State::matchArguments(FunctionState &function, std::span<Value *
     if (MemRefValue *memref = asMemRef(value); memref && plan.matches(*memref)) [[likely]] {
       function.data[i] = memref->data();
       function.bytes[i] = memref->sizeInBytes();
-      function.shapes[i] = memref->shape().data();
+      function.shapes[i] = plan.rank ? memref->shape().data() : nullptr;
       continue;
     }
     if (ScalarValue *scalar = asScalar(value); scalar && plan.rank == 0 && scalar->elementType() == plan.type) {

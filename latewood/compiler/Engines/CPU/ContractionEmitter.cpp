@@ -358,9 +358,11 @@ void ContractionEmitter::emitPanel(Index column, int64_t width) {
       Index at = lanes.add(base[init], lanes.mul(column, plan.column.strides[init]));
       at = lanes.add(at, lanes.mul(tile, plan.tile.rows * plan.row.strides[init]));
       forRange(Index(0), Index(rows), 1, [&](Index row) {
-        Value rowStart = lanes.materialize(lanes.add(at, lanes.mul(row, plan.row.strides[init])));
-        memref::PrefetchOp::create(b, loc, flat[init], rowStart, /*isWrite=*/true, /*localityHint=*/3,
-                                   /*isDataCache=*/true);
+        Index first = lanes.add(at, lanes.mul(row, plan.row.strides[init]));
+        for (Index element : {first, lanes.add(first, Index((width - 1) * plan.column.strides[init]))})
+          memref::PrefetchOp::create(b, loc, flat[init], lanes.materialize(element), /*isWrite=*/true,
+                                     /*localityHint=*/3,
+                                     /*isDataCache=*/true);
       });
       fillZeros(sums, rows * sumStride);
       accumulate(column, width, sums, tile, rows, Index(0), Index(plan.reduced.extent), {});

@@ -53,10 +53,16 @@ class LowerContractionsPass : public cpu::impl::LowerContractionsPassBase<LowerC
         return signalPassFailure();
       }
       rewriter.setInsertionPoint(op);
-      auto initType = cast<MemRefType>(op.getInit().getType());
-      bool isEmpty = initType.hasStaticShape() && initType.getNumElements() == 0;
-      if (!isEmpty) {
-        std::string reason;
+      auto isEmpty = [](Value buffer) {
+        auto type = cast<MemRefType>(buffer.getType());
+        return type.hasStaticShape() && type.getNumElements() == 0;
+      };
+      std::string reason;
+      if (isEmpty(op.getInit())) {
+        // There is nothing to compute.
+      } else if (isEmpty(op.getLhs()) || isEmpty(op.getRhs())) {
+        cpu::emitContractionLoops(op, rewriter);
+      } else {
         FailureOr<cpu::ContractionPlan> plan = cpu::planContraction(op, *target, reason);
         if (succeeded(plan)) {
           cpu::ContractionEmitter(op, *plan, rewriter).emit();

@@ -22,8 +22,7 @@ using runtime::ElementType;
 using runtime::MemRefValue;
 using runtime::Ref;
 
-// --- Element types
-// ------------------------------------------------------------------------------------------------------
+// --- Element types -------------------------------------------------------------------------------
 
 namespace {
 
@@ -134,8 +133,7 @@ Ref<runtime::ScalarValue> scalarOf(nb::handle number, ElementType type) {
 
 std::string describe(nb::handle object) { return nb::cast<std::string>(arraysModule().attr("describe")(object)); }
 
-// --- The buffer protocol, in
-// --------------------------------------------------------------------------------------------
+// --- The buffer protocol, in ---------------------------------------------------------------------
 
 namespace {
 
@@ -226,8 +224,7 @@ Ref<MemRefValue> viewOf(nb::handle object, bool isWritable) {
   return view;
 }
 
-// --- The buffer protocol, out
-// -------------------------------------------------------------------------------------------
+// --- The buffer protocol, out --------------------------------------------------------------------
 
 namespace {
 
@@ -283,8 +280,7 @@ PyType_Slot memRefSlots[] = {{Py_bf_getbuffer, reinterpret_cast<void *>(getBuffe
                              {Py_bf_releasebuffer, reinterpret_cast<void *>(releaseBuffer)},
                              {0, nullptr}};
 
-// --- DLPack
-// -------------------------------------------------------------------------------------------------------------
+// --- DLPack --------------------------------------------------------------------------------------
 
 namespace {
 

@@ -8,8 +8,15 @@
 
 #include "latewood/compiler/Driver/Compiler.h"
 
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/raw_ostream.h"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -82,10 +89,39 @@ std::string_view charactersOf(nb::handle source) {
   return {text, static_cast<size_t>(size)};
 }
 
+/// A path as the file system spells it; empty for None.
+std::string pathOf(nb::handle path) {
+  if (path.is_none())
+    return {};
+  nb::object os = nb::module_::import_("os");
+  return nb::cast<std::string>(os.attr("fsdecode")(os.attr("fspath")(path)));
+}
+
 nb::bytes toBytes(const Bytes &bytes) { return nb::bytes(reinterpret_cast<const char *>(bytes.data()), bytes.size()); }
 
-// --- Bindings
-// -----------------------------------------------------------------------------------------------------------
+// --- Bindings ------------------------------------------------------------------------------------
+
+/// Name and type of each public function.
+std::vector<std::pair<std::string, std::string>> functionsOf(const Module &module) {
+  std::vector<std::pair<std::string, std::string>> functions;
+  for (auto function : module.get().getOps<mlir::FunctionOpInterface>()) {
+    if (!mlir::cast<mlir::SymbolOpInterface>(function.getOperation()).isPublic())
+      continue;
+    std::string type;
+    llvm::raw_string_ostream(type) << function.getFunctionType();
+    functions.emplace_back(function.getName().str(), std::move(type));
+  }
+  return functions;
+}
+
+llvm::Error verify(const Module &module) {
+  DiagnosticCollector collector(module.getContext(), "", "");
+  if (mlir::succeeded(mlir::verify(module.get())))
+    return llvm::Error::success();
+  return llvm::make_error<CompilationError>("the module is not valid", collector.take());
+}
+
+// --- Bindings ------------------------------------------------------------------------------------
 
 void bindDiagnostics(nb::module_ &module) {
   nb::class_<Diagnostic>(module, "Diagnostic", "Something that the compiler said about a place in the program.")
@@ -157,6 +193,10 @@ void bindModule(nb::module_ &module) {
           "to the "
           "same program.")
       .def("clone", &Module::clone)
+      .def(
+          "verify", [](const Module &self) { check(verify(self)); },
+          "Raises a CompilationError unless the module is valid.")
+      .def("functions", functionsOf, "(name, type) of each public function.")
       .def_prop_ro(
           "diagnostics", [](const Module &self) { return self.getDiagnostics(); },
           "Remarks and warnings of the runs so far.")
@@ -179,15 +219,23 @@ void bindPipeline(nb::module_ &module) {
           "options"_a)
       .def_static(
           "parse", [](const std::string &text) { return check(Pipeline::parse(text)); }, "text"_a)
+      .def_static(
+          "phases_text",
+          [](const StableHLOToExecutableOptions &options) { return check(Pipeline::phasesText(options)); }, "options"_a,
+          "The same pipeline as text that names whole phases; parse reads it.")
+      .def("passes", &Pipeline::passes, "The passes in order, each as it stands in the text.")
+      .def("phases", &Pipeline::phases, "The names of the phases in order.")
       .def(
           "run",
           [](const Pipeline &self, nb::object target, const std::string &until, const std::string &since,
-             nb::object onPhase) {
+             nb::handle dumpDir, nb::handle reproducer, nb::object onPhase) {
             if (!nb::isinstance<Module>(target))
               throw nb::type_error("Pipeline.run: expected a Module");
             Pipeline::RunOptions options;
             options.until = until;
             options.since = since;
+            options.dumpDirectory = pathOf(dumpDir);
+            options.reproducer = pathOf(reproducer);
             // An exception must not pass through the compiler: it waits until the run has ended.
             std::optional<nb::python_error> raised;
             if (!onPhase.is_none())
@@ -210,10 +258,15 @@ void bindPipeline(nb::module_ &module) {
             check(std::move(failure));
             return target;
           },
-          "module"_a, nb::kw_only(), "until"_a = "", "since"_a = "", "on_phase"_a = nb::none(),
+          "module"_a, nb::kw_only(), "until"_a = "", "since"_a = "", "dump_dir"_a = nb::none(),
+          "reproducer"_a = nb::none(), "on_phase"_a = nb::none(),
           "Runs on the module, which is unchanged on failure, and returns it. until: stop after this phase. since: "
           "begin after "
-          "this phase, which the module must have finished. on_phase: called with the name of each phase before it.")
+          "this phase, which the module must have finished. dump_dir: a folder for one numbered file after each pass "
+          "that "
+          "changed something. reproducer: a file for the module before a phase that fails. on_phase: called with the "
+          "name of each "
+          "phase before it.")
       .def(
           "statistics", [](const Pipeline &self) { return self.getStatistics(); }, "Time of each pass of the last run.")
       .def_prop_ro(

@@ -75,8 +75,7 @@ T check(runtime::StatusOr<T> value) {
   return *std::move(value);
 }
 
-// --- Arrays.cpp
-// ---------------------------------------------------------------------------------------------------------
+// --- Arrays.cpp ----------------------------------------------------------------------------------
 
 /// A window on the memory of a Python object that has the buffer protocol, is a NumPy array of one of ml_dtypes' types,
 /// or has __dlpack__; the window keeps the object alive. Null with no Python error set when it is none of these. With
@@ -102,14 +101,12 @@ std::string describe(nb::handle object);
 /// The client of everything that is not given one; made when first asked for.
 const runtime::Ref<runtime::Client> &defaultClient();
 
-// --- Streams
-// ------------------------------------------------------------------------------------------------------------
+// --- Streams -------------------------------------------------------------------------------------
 
 /// A stream of ours, its integer handle, an object whose `ptr` is one, or None. Null for None and for the handle 0.
 runtime::Ref<runtime::Stream> streamOf(nb::handle object);
 
-// --- The parts of the module
-// --------------------------------------------------------------------------------------------
+// --- The parts of the module ---------------------------------------------------------------------
 
 void bindTypes(nb::module_ &module);
 void bindValues(nb::module_ &module);

@@ -22,8 +22,7 @@ using runtime::Value;
 
 namespace {
 
-// --- Executable
-// ---------------------------------------------------------------------------------------------------------
+// --- Executable ----------------------------------------------------------------------------------
 
 runtime::LoadOptions loadOptions(bool verify, bool inspect) { return {.verifyFully = verify, .inspectOnly = inspect}; }
 
@@ -66,22 +65,21 @@ nb::bytes serialize(const PyExecutable &self) {
 }
 
 /// (name, size in bytes) of each raw part of the file.
-nb::list dataSegments(const PyExecutable &self) {
-  nb::list list;
+nb::typed<nb::list, nb::typed<nb::tuple, nb::str, nb::int_>> dataSegments(const PyExecutable &self) {
+  nb::typed<nb::list, nb::typed<nb::tuple, nb::str, nb::int_>> list;
   for (const Executable::Segment &segment : self.ref->segments())
     list.append(nb::make_tuple(segment.name, segment.bytes.size()));
   return list;
 }
 
-nb::list functionNames(const PyExecutable &self) {
-  nb::list list;
+nb::typed<nb::list, nb::str> functionNames(const PyExecutable &self) {
+  nb::typed<nb::list, nb::str> list;
   for (const FunctionSignature &function : self.ref->functions())
     list.append(function.name);
   return list;
 }
 
-// --- The call
-// -----------------------------------------------------------------------------------------------------------
+// --- The call ------------------------------------------------------------------------------------
 
 /// Items of a Python list or tuple of any length without an allocation for short ones.
 class Items {
@@ -305,8 +303,13 @@ void bindSession(nb::module_ &module) {
           "__init__",
           [](PySession *self, const PyExecutable &executable) { makeSession(self, defaultClient(), {}, executable); },
           "executable"_a)
-      .def("execute_function", executeFunction, "name"_a, "in_args"_a, "out_args"_a = nb::none(),
-           "stream"_a = nb::none(), "client"_a = nb::none(),
+      .def("execute_function", executeFunction,
+           nb::sig("def execute_function(self, name: str, in_args: Sequence[object], out_args: Sequence[object | None] "
+                   "| None = "
+                   "None, stream: Stream | int | object | None = None, client: RuntimeClient | None = None) -> "
+                   "list[MemRefValue | "
+                   "ScalarValue]"),
+           "name"_a, "in_args"_a, "out_args"_a = nb::none(), "stream"_a = nb::none(), "client"_a = nb::none(),
            "Calls a function. in_args: values or arrays with the argument's element type, shape and row-major layout "
            "without "
            "gaps; they are not copied. out_args: for each result the array to write, which the returned value aliases, "

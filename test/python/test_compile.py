@@ -167,3 +167,43 @@ def test_options_object():
     assert options.target == "x86-64-v3"
     assert compiler.StableHLOToExecutableOptions(target="x86-64-v3").canonical() == options.canonical()
     assert any(name == "target" for name, _, _ in compiler.StableHLOToExecutableOptions.descriptions)
+
+
+def test_textual_pipeline(add_text):
+    client = compiler.CompilerClient()
+    text = client.get_textual_pipeline(["--target=x86-64-v3"])
+    assert "latewood-cluster" in text
+    pipeline = compiler.Pipeline.parse(text)
+    assert pipeline == client.get_stablehlo_to_executable_pipeline(["--target=x86-64-v3"])
+    assert pipeline.phases()[-1] == "lower"
+    assert any("latewood-outline-clusters" in text for text in pipeline.passes())
+    with pytest.raises(InvalidArgumentError, match="latewood-outline-clusters"):
+        compiler.Pipeline.parse("builtin.module(latewood-outline-cluster)")
+
+
+def test_dumps_and_reproducer(add_text, tmp_path):
+    pipeline = compiler.CompilerClient().get_pipeline()
+    pipeline.run(compiler.parse(add_text), dump_dir=tmp_path / "dumps")
+    files = sorted((tmp_path / "dumps").iterdir())
+    assert len(files) > 3
+    assert any("outline-clusters" in file.name for file in files)
+    with pytest.raises(latewood.CompilationError):
+        pipeline.run(
+            compiler.parse(
+                "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+                "  %0 = stablehlo.custom_call @no(%a) : (tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>\n}"
+            ),
+            reproducer=tmp_path / "failed.mlir",
+        )
+    assert "custom_call" in (tmp_path / "failed.mlir").read_text()
+
+
+def test_modules(add_text):
+    module = compiler.parse(add_text)
+    assert module.functions() == [("main", "(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>")]
+    module.verify()
+    assert str(module.clone()) == str(module)
+    assert "loc(" in module.to_text(locations=True)
+    weights = np.arange(64, dtype=np.float32)
+    large = compiler.parse(lower_text(lambda x: x * weights, weights))
+    assert "elided" in large.to_text(elide_larger_than=16) and "elided" not in str(large)

@@ -163,6 +163,8 @@ LogicalResult flatten(ModuleOp module) {
 } // namespace
 
 FailureOr<std::vector<translate::Entry>> translate::convertExecutorToLLVM(ModuleOp module) {
+  // A module that was read back after a phase has not met the dialect yet, nor has one without clusters.
+  module.getContext()->loadDialect<LLVM::LLVMDialect>();
   DenseMap<StringAttr, int64_t> constantNumbers;
   for (auto constant : module.getOps<executor::ConstantOp>())
     constantNumbers.insert({constant.getSymNameAttr(), constantNumbers.size()});

@@ -62,6 +62,10 @@ class CompilerClient:
         """The passes that compile StableHLO with these options."""
         return Pipeline.for_options(options_from(options))
 
+    def get_textual_pipeline(self, options: Any = None) -> str:
+        """The same pipeline as text that names whole phases with their options; Pipeline.parse reads it."""
+        return Pipeline.phases_text(options_from(options))
+
     def get_pipeline(self, options: Any = None) -> Pipeline:
         """The same under the reference system's newer name."""
         return self.get_stablehlo_to_executable_pipeline(options)

@@ -85,6 +85,9 @@ mlir::Value getOnlyElement(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor);
 mlir::Value getExtent(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor, int64_t dim);
 mlir::OpFoldResult getExtentOrAttr(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor, int64_t dim);
 
+/// The map from `loops` dimensions to the first `count` of them.
+mlir::AffineMap getLeadingDims(mlir::Builder &b, unsigned loops, unsigned count);
+
 /// A linalg.generic that yields `body(elements of inputs)`, all in storage types. `inputMaps` have the loops of the result as
 /// dimensions; the result's map is the identity.
 mlir::Value makeParallel(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type, mlir::Value init,

@@ -141,7 +141,7 @@ struct DotGeneralToGeneric : OpConversionPattern<stablehlo::DotGeneralOp> {
     }
     SmallVector<utils::IteratorType> iterators(freeLoops, utils::IteratorType::parallel);
     iterators.append(loops - freeLoops, utils::IteratorType::reduction);
-    AffineMap sumsMap = b.getMultiDimIdentityMap(loops).getMajorSubMap(freeLoops);
+    AffineMap sumsMap = cpu::getLeadingDims(b, loops, freeLoops);
     Value zeros = makeZeros(b, RankedTensorType::get(type.getShape(), cpu::getStorageType(sum)), extents);
     Value sums = makeContraction(b, lhs, rhs, sumsMap, iterators, zeros, sum);
     rewriter.replaceOp(op, roundSums(b, sums, sum, element, type));
@@ -283,7 +283,7 @@ struct ConvolutionToGeneric : OpConversionPattern<stablehlo::ConvolutionOp> {
     SmallVector<utils::IteratorType> iterators(freeLoops, utils::IteratorType::parallel);
     iterators.append(1 + spatial, utils::IteratorType::reduction);
     Value zeros = makeZeros(b, RankedTensorType::get(sumsShape.getShape(), cpu::getStorageType(sum)), {});
-    AffineMap sumsMap = b.getMultiDimIdentityMap(loops).getMajorSubMap(freeLoops);
+    AffineMap sumsMap = cpu::getLeadingDims(b, loops, freeLoops);
     Value sums = makeContraction(b, lhs, rhs, sumsMap, iterators, zeros, sum);
     Value result = roundSums(b, sums, sum, element, sumsShape);
     rewriter.replaceOp(op, cpu::makeReshape(b, type, result));

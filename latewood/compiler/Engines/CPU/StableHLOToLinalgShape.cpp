@@ -267,7 +267,7 @@ struct BitcastConvertToGeneric : OpConversionPattern<stablehlo::BitcastConvertOp
     Value result;
     if (fromBits > toBits) {
       // One more dimension in the result: the part's number.
-      AffineMap map = b.getMultiDimIdentityMap(type.getRank()).getMajorSubMap(type.getRank() - 1);
+      AffineMap map = cpu::getLeadingDims(b, type.getRank(), type.getRank() - 1);
       result = cpu::makeParallel(
           b, type, cpu::makeEmpty(b, type), operand, map, [&](ImplicitLocOpBuilder &inner, ValueRange elements) {
             Value bits = bitcast(inner, fromInteger, cpu::loadElement(inner, elements.front(), from));

@@ -58,6 +58,13 @@ Value cpu::getOnlyElement(ImplicitLocOpBuilder &b, Value tensor) {
   return tensor::ExtractOp::create(b, tensor, indices);
 }
 
+AffineMap cpu::getLeadingDims(Builder &b, unsigned loops, unsigned count) {
+  SmallVector<AffineExpr> dims;
+  for (unsigned dim = 0; dim < count; ++dim)
+    dims.push_back(b.getAffineDimExpr(dim));
+  return AffineMap::get(loops, 0, dims, b.getContext());
+}
+
 Value cpu::makeParallel(ImplicitLocOpBuilder &b, RankedTensorType type, Value init, ValueRange inputs,
                         ArrayRef<AffineMap> inputMaps, function_ref<Value(ImplicitLocOpBuilder &, ValueRange)> body) {
   SmallVector<AffineMap> maps(inputMaps);

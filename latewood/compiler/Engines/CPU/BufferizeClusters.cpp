@@ -93,7 +93,7 @@ void buildSlicesInDestination(func::FuncOp function) {
   }
 }
 
-struct BufferizeClustersPass : impl::BufferizeClustersPassBase<BufferizeClustersPass> {
+struct BufferizeClustersPass : cpu::impl::BufferizeClustersPassBase<BufferizeClustersPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     for (auto function : module.getOps<func::FuncOp>()) {

@@ -24,6 +24,7 @@ namespace latewood::cpu {
 } // namespace latewood::cpu
 
 using namespace mlir;
+using namespace latewood;
 using namespace latewood::cpu;
 using linalg::GenericOp;
 
@@ -97,7 +98,7 @@ int64_t product(ArrayRef<int64_t> extents) {
   return result;
 }
 
-struct FormGroupsPass : impl::FormGroupsPassBase<FormGroupsPass> {
+struct FormGroupsPass : cpu::impl::FormGroupsPassBase<FormGroupsPass> {
   void runOnOperation() override {
     SmallVector<Block *> blocks;
     getOperation()->walk([&](Block *block) {

@@ -28,6 +28,7 @@ namespace latewood::cpu {
 } // namespace latewood::cpu
 
 using namespace mlir;
+using namespace latewood;
 using namespace latewood::cpu;
 using linalg::GenericOp;
 
@@ -99,7 +100,7 @@ bool shouldFuse(OpOperand *operand) {
   return findUnvectorizable(producer).empty() == findUnvectorizable(consumer).empty();
 }
 
-struct FuseElementwisePass : impl::FuseElementwisePassBase<FuseElementwisePass> {
+struct FuseElementwisePass : cpu::impl::FuseElementwisePassBase<FuseElementwisePass> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     MLIRContext *context = &getContext();

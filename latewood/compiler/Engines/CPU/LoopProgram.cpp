@@ -47,7 +47,7 @@ int Program::findStorage(Value tensor) const {
 
 int Program::findProducer(Value tensor) const {
   for (auto [i, statement] : llvm::enumerate(statements))
-    if (tensor.getDefiningOp() == statement.op.getOperation())
+    if (tensor.getDefiningOp() == GenericOp(statement.op).getOperation())
       return i;
   return -1;
 }

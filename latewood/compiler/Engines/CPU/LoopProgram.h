@@ -23,6 +23,7 @@
 #include "latewood/compiler/Target/Target.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <vector>
 
 namespace latewood::cpu {
 
@@ -116,8 +117,8 @@ struct Phase {
 struct Program {
   llvm::SmallVector<int64_t> rows; // extents
   int sharedRow = -1;              // the row that is the vector loop of all statements
-  llvm::SmallVector<Storage> storages;
-  llvm::SmallVector<Statement> statements;
+  std::vector<Storage> storages;
+  std::vector<Statement> statements;
   llvm::SmallVector<Phase> phases;
   llvm::DenseMap<mlir::Value, mlir::Value> outside; // scalars: from the region's argument to the group's operand
 

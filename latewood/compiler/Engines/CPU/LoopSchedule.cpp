@@ -149,12 +149,13 @@ static bool canForward(const Program &program, const Statement &producer, const 
   if (producer.loops[producer.vectorLoop].reduction ||
       producer.loops[producer.vectorLoop].extent != consumer.loops[consumer.vectorLoop].extent)
     return false;
-  for (auto extract : const_cast<Statement &>(consumer).op.getBody()->getOps<tensor::ExtractOp>())
-    if (extract.getTensor().getDefiningOp() == producer.op.getOperation())
+  linalg::GenericOp producerOp = producer.op, consumerOp = consumer.op;
+  for (auto extract : consumerOp.getBody()->getOps<tensor::ExtractOp>())
+    if (extract.getTensor().getDefiningOp() == producerOp)
       return false;
   for (const SmallVector<Access> *accesses : {&consumer.inputs, &consumer.inits})
     for (const Access &access : *accesses) {
-      if (!access.tensor || access.tensor.getDefiningOp() != producer.op.getOperation())
+      if (!access.tensor || access.tensor.getDefiningOp() != producerOp)
         continue;
       const Access &out = producer.outs[cast<OpResult>(access.tensor).getResultNumber()];
       if (access.kind != Access::Kind::Linear || out.kind != Access::Kind::Linear ||

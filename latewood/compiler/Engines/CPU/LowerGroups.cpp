@@ -50,7 +50,7 @@ void remarkScalars(const Program &program) {
   }
 }
 
-struct LowerGroupsPass : impl::LowerGroupsPassBase<LowerGroupsPass> {
+struct LowerGroupsPass : cpu::impl::LowerGroupsPassBase<LowerGroupsPass> {
   void runOnOperation() override {
     FailureOr<target::Target> target = getTargetOf(getOperation());
     if (failed(target))

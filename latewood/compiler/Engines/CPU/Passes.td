@@ -117,4 +117,153 @@ def LowerLibraryCallsPass : Pass<"latewood-lower-library-calls", "::mlir::Module
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect"];
 }
 
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+def FuseElementwisePass : Pass<"latewood-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "Chains of elementwise operations become single operations";
+  let description = [{
+    ```mlir
+    %1 = linalg.generic … ins(%0) { math.exp }
+    %2 = linalg.generic … ins(%1) outs(%init) { arith.addf }      // the only user of %1
+    // becomes
+    %2 = linalg.generic … ins(%0) outs(%init) { math.exp, arith.addf }
+    ```
+    Precondition: linalg on tensors of static shape. Postcondition: all linalg operations are `linalg.generic`; constants of equal
+    elements are scalars or fills; padding and concatenation are slices inserted into an empty tensor.
+    Not fused: what has several users (unless it is cheaper to compute than to read: broadcasts, iotas, masks), a costly operation
+    into one that would repeat it, anything but copies into a matrix product.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def FormGroupsPass : Pass<"latewood-form-groups", "::mlir::func::FuncOp"> {
+  let summary = "Operations over the same rows become one cpu.group";
+  let description = [{
+    ```mlir
+    %max = linalg.generic … ["parallel", "reduction"] ins(%x)
+    %exp = linalg.generic … ["parallel", "parallel"] ins(%x, %max)
+    %sum = linalg.generic … ["parallel", "reduction"] ins(%exp)
+    %y = linalg.generic … ["parallel", "parallel"] ins(%exp, %sum)
+    // becomes
+    %y = cpu.group ins(%x) outs(%empty) { the four, each with cpu.rows = array<i64: 0>; cpu.group_yield } -> …
+    ```
+    Precondition: linalg.generic on tensors of static shape. Postcondition: each is in a group, alone if need be.
+  }];
+  let dependentDialects = ["::latewood::cpu::CPUDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def BufferizeClustersPass : Pass<"latewood-bufferize-clusters", "::mlir::ModuleOp"> {
+  let summary = "Tensors become buffers, results are computed in their destinations";
+  let description = [{
+    ```mlir
+    func.func @f(%x: tensor<8xf32>, %out: tensor<8xf32> {plan.out}) -> tensor<8xf32> {
+      %0 = cpu.group ins(%x …) outs(%empty …) …
+      %1 = bufferization.materialize_in_destination %0 in %out
+      return %1
+    // becomes
+    func.func @f(%x: memref<8xf32>, %out: memref<8xf32> {plan.out}) {
+      cpu.group ins(%x …) outs(%out …) …
+      return
+    ```
+    Precondition: every result is written into its `plan.out` argument. Postcondition: no tensors but in the regions of groups, no
+    results; inputs are not written. A result that has to be copied into its destination gets a remark.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def LowerGroupsPass : Pass<"latewood-lower-groups", "::mlir::func::FuncOp"> {
+  let summary = "Groups, single linalg operations and copies on buffers become loops over vectors";
+  let description = [{
+    ```mlir
+    cpu.group ins(%x : memref<4096x1024xf32>) outs(%y : memref<4096x1024xf32>) { … }
+    // becomes
+    scf.forall (%task) in (…) {
+      %scratch = memref.alloc() : memref<1024xf32>
+      scf.for %row … {
+        scf.for %i … { vector.load, arith.maximumf }      // several vectors of partial results
+        …
+      }
+    }
+    ```
+    Precondition: buffers of static shape. Postcondition: no linalg, no cpu.group, no memref.copy; vectors are one-dimensional and
+    at most a register long; a parallel loop (scf.forall) only where the work is worth it. What runs one element at a time gets a
+    remark with the reason.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def OutlineParallelLoopsPass : Pass<"latewood-outline-parallel-loops", "::mlir::ModuleOp"> {
+  let summary = "Bodies of parallel loops become functions for the thread pool";
+  let description = [{
+    ```mlir
+    scf.forall (%i) in (%n) { … %a … }
+    // becomes
+    func.func private @f_body_0(%begin: index, %end: index, %a: memref<64xf32> {llvm.noalias}) { scf.for %t = %begin to %end … }
+    cpu.parallel_for @f_body_0 tasks(%n) args(%a : memref<64xf32>)
+    ```
+    Precondition: buffers; parallel loops have no results and are not nested. Postcondition: no scf.forall; every other function
+    has a new first argument, the call (`!llvm.ptr`). Refuses captured buffers of dynamic shape.
+  }];
+  let dependentDialects = ["::latewood::cpu::CPUDialect", "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def PlanMemoryPass : Pass<"latewood-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "All allocations of a function become one block of known size";
+  let description = [{
+    ```mlir
+    func.func @f(%call: !llvm.ptr, %x: memref<8xf32>) { %a = memref.alloc() : memref<64xf32> … }
+    // becomes
+    func.func @f(%call: !llvm.ptr, %x: memref<8xf32>, %memory: memref<256xi8>) attributes {cpu.workspace_bytes = 256 : i64} {
+      %a = memref.view %memory[%c0][] : memref<256xi8> to memref<64xf32> … }
+    ```
+    Postcondition: no memref.alloc; buffers that live at the same time are disjoint (checked). Refuses dynamic shapes.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def LowerMathPass : Pass<"latewood-lower-math", "::mlir::ModuleOp"> {
+  let summary = "Elementary functions become library calls, bf16 conversions integer code";
+  let description = [{
+    ```mlir
+    %y = math.exp %x : vector<16xf32>
+    // becomes
+    %y = func.call @lw_exp_f32x16(%x) : (vector<16xf32>) -> vector<16xf32>
+    ```
+    Postcondition: nothing that LLVM would turn into a call of the C library.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def ConvertCPUToLLVMPass : Pass<"latewood-convert-cpu-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "Functions on buffers become functions on pointers in the LLVM dialect";
+  let description = [{
+    ```mlir
+    func.func @f(%call: !llvm.ptr, %x: memref<8xf32>, …, %memory: memref<256xi8>) attributes {cpu.workspace_bytes = 256 : i64}
+    // becomes
+    llvm.func @f(%call: !llvm.ptr, %x: !llvm.ptr, …, %memory: !llvm.ptr) attributes {cpu.workspace_bytes = 256 : i64}
+    ```
+    cpu.parallel_for becomes a call of the runtime's parallel_for with a frame of the captured values.
+    Precondition: static shapes, memory planned. Postcondition: the LLVM dialect only (`latewood-check-cpu-code` says what is not).
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
+def CheckCPUCodePass : Pass<"latewood-check-cpu-code", "::mlir::ModuleOp"> {
+  let summary = "Checks that only self-contained LLVM functions are left";
+  let description = [{
+    Refuses, with a message at the operation: operations that are not of the LLVM dialect, conversions that are left over,
+    calls and intrinsics that need the C library, cluster functions without a planned workspace. Changes nothing.
+  }];
+}
+
 #endif // LATEWOOD_COMPILER_ENGINES_CPU_PASSES

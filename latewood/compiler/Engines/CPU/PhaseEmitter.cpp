@@ -252,6 +252,13 @@ void ProgramEmitter::writeResults(Statement &statement, const Step &step, ArrayR
   }
 }
 
+/// A mask of the first `count` of `width` lanes.
+static Value constantMask(OpBuilder &b, Location loc, int64_t width, int64_t count) {
+  SmallVector<bool> bits(width, false);
+  std::fill(bits.begin(), bits.begin() + count, true);
+  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(VectorType::get({width}, b.getI1Type()), bits));
+}
+
 /// Calls `body` for steps that cover [low, high): full ones of unroll * width lanes for each of `unrolls` in turn (descending,
 /// the last is 1), then one masked step, or scalar ones.
 void ProgramEmitter::forEachStep(Index low, Index high, int64_t width, bool scalarTail, ArrayRef<int64_t> unrolls,
@@ -286,7 +293,7 @@ void ProgramEmitter::forEachStep(Index low, Index high, int64_t width, bool scal
   VectorType maskType = VectorType::get({width}, b.getI1Type());
   if (at.isConstant() && high.isConstant()) {
     if (at.constant < high.constant)
-      body({at, width, vector::ConstantMaskOp::create(b, loc, maskType, ArrayRef<int64_t>{high.constant - at.constant})}, 1);
+      body({at, width, constantMask(b, loc, width, high.constant - at.constant)}, 1);
     return;
   }
   // A split of a multiple of the width into multiples of it has no rest.
@@ -345,7 +352,7 @@ ProgramEmitter::Results ProgramEmitter::emitReductionLoops(Statement &statement,
     return body(Index(0), accumulators);
   return emitLoop(0, statement.loops[loops.front()].extent, 1, accumulators, [&](Index i, ValueRange carried) {
     loopIndices[&statement][loops.front()] = i;
-    return emitReductionLoops(statement, loops.drop_front(), llvm::to_vector(carried), body);
+    return emitReductionLoops(statement, loops.drop_front(), Results(carried), body);
   });
 }
 
@@ -588,8 +595,7 @@ void ProgramEmitter::emitAcross(Phase &phase) {
     for (int64_t u = 0; at < extent; ++u, at += width) {
       Step step{Index(at), width, nullptr};
       if (extent - at < width)
-        step.mask = vector::ConstantMaskOp::create(b, loc, VectorType::get({width}, b.getI1Type()),
-                                                   ArrayRef<int64_t>{extent - at});
+        step.mask = constantMask(b, loc, width, extent - at);
       unsigned slot = (u % unroll) * count;
       Results out = emitStep(step, ValueRange(carried).slice(slot, count));
       std::copy(out.begin(), out.end(), carried.begin() + slot);

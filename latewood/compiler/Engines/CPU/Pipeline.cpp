@@ -1,13 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The CPU engine's pipeline.
+//
+// The order of the CPU engine's passes, and why it is this one.
 
 #include "latewood/compiler/Engines/CPU/Pipeline.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
-void latewood::cpu::buildCPUPipeline(OpPassManager &nestedModule) {
-  nestedModule.addNestedPass<func::FuncOp>(createConvertStableHLOToLinalgPass());
-  nestedModule.addNestedPass<func::FuncOp>(createFormContractionsPass());
+void latewood::cpu::buildCPUPipeline(OpPassManager &module) {
+  auto function = [&]() -> OpPassManager & { return module.nest<func::FuncOp>(); };
+  // Everything after it knows linalg only.
+  function().addPass(createConvertStableHLOToLinalgPass());
+  // Duplicate values hide that two operations have the same producer; fusion counts users.
+  function().addPass(createCSEPass());
+  // Before contractions: what follows a product must be one operation to become its epilogue.
+  function().addPass(createFuseElementwisePass());
+  // Before groups: a group takes whatever is left.
+  function().addPass(createFormContractionsPass());
+  function().addPass(createFormGroupsPass());
+  // Slices and reshapes of arguments that nobody uses any more would be copied.
+  function().addPass(createCanonicalizerPass());
+  // On the module: signatures change.
+  module.addPass(createBufferizeClustersPass());
+  // The first makes equal views equal, so that the second sees copies of a buffer to itself.
+  function().addPass(createCSEPass());
+  function().addPass(createCanonicalizerPass());
+  // Both need strides, and leave parallel loops.
+  function().addPass(createLowerContractionsPass());
+  function().addPass(createLowerGroupsPass());
+  // Address arithmetic is written without regard to what was computed before.
+  function().addPass(createCanonicalizerPass());
+  function().addPass(createCSEPass());
+  // Before memory is planned: scratch of a task belongs to the body, not to the function around it.
+  module.addPass(createOutlineParallelLoopsPass());
+  module.addPass(createPlanMemoryPass());
+  // After planning: from here on no analysis sees which buffer a call touches.
+  module.addPass(createLowerLibraryCallsPass());
+  // Adds declarations, so it is on the module; before LLVM, which would call the C library.
+  module.addPass(createLowerMathPass());
+  module.addPass(createConvertCPUToLLVMPass());
+  // Nothing is left for anybody else to trip over.
+  module.addPass(createCheckCPUCodePass());
 }

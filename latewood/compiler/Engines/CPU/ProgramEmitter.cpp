@@ -26,7 +26,7 @@ static constexpr int64_t stripScratchBytes = 24 << 10;
 ProgramEmitter::Results ProgramEmitter::emitLoop(Index low, Index high, int64_t step, ValueRange init, LoopBody body) {
   if (low.isConstant() && high.isConstant()) {
     if (low.constant >= high.constant)
-      return llvm::to_vector(init);
+      return Results(init);
     if (low.constant + step >= high.constant)
       return body(low, init);
   }
@@ -37,7 +37,7 @@ ProgramEmitter::Results ProgramEmitter::emitLoop(Index low, Index high, int64_t 
   Results results = body(Index(loop.getInductionVar()), loop.getRegionIterArgs());
   if (!init.empty())
     scf::YieldOp::create(b, loc, results);
-  return llvm::to_vector(loop.getResults());
+  return Results(loop.getResults());
 }
 
 Index ProgramEmitter::minimum(Index lhs, Index rhs) {

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Functions on buffers become functions on pointers, in the LLVM dialect.
+//
+// In: func, scf, arith, vector and memref with static shapes, one-dimensional vectors, cpu.parallel_for. Out: llvm.func only.
+// A buffer argument becomes a bare pointer. A parallel loop becomes a frame on the stack with the captured values, and a call of the
+// runtime's `parallel_for` (latewood/format/abi.h) with an *entry* function, which takes the frame apart and calls the body. The
+// body is inlined there, and `noalias` of its arguments with it.
+
+#include "latewood/compiler/Dialect/CPU/CPU.h"
+#include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Engines/CPU/Passes.h"
+#include "latewood/compiler/Target/ABI.h"
+#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
+#include "mlir/Conversion/IndexToLLVM/IndexToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Index/IR/IndexDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace latewood::cpu {
+#define GEN_PASS_DEF_CONVERTCPUTOLLVMPASS
+#include "latewood/compiler/Engines/CPU/Passes.h.inc"
+} // namespace latewood::cpu
+
+using namespace mlir;
+using namespace latewood;
+using namespace latewood::cpu;
+
+namespace {
+
+constexpr llvm::StringLiteral entrySuffix = "_entry";
+
+/// A value in the form in which it is passed: a buffer as a pointer.
+Value toPassed(OpBuilder &b, Location loc, Value original, Value converted) {
+  if (isa<MemRefType>(original.getType()))
+    return MemRefDescriptor(converted).alignedPtr(b, loc);
+  return converted;
+}
+
+Type passedType(const LLVMTypeConverter &converter, Type type) {
+  if (isa<MemRefType>(type))
+    return LLVM::LLVMPointerType::get(type.getContext());
+  return converter.convertType(type);
+}
+
+/// @body_entry(frame, begin, end, scratch): loads what was captured and calls @body.
+void createEntry(func::FuncOp body, const LLVMTypeConverter &converter) {
+  MLIRContext *context = body.getContext();
+  Location loc = body.getLoc();
+  OpBuilder builder(body);
+  auto entry = LLVM::LLVMFuncOp::create(builder, loc, (body.getName() + entrySuffix).str(), abi::getBodyType(context),
+                                        LLVM::Linkage::Internal);
+  Block *block = entry.addEntryBlock(builder);
+  builder.setInsertionPointToStart(block);
+  SmallVector<Type> fields, parameters;
+  for (Type type : body.getArgumentTypes())
+    parameters.push_back(passedType(converter, type));
+  fields.assign(parameters.begin() + 2, parameters.end() - 1);
+  auto frame = LLVM::LLVMStructType::getLiteral(context, fields);
+  SmallVector<Value> operands = {block->getArgument(1), block->getArgument(2)};
+  auto pointer = LLVM::LLVMPointerType::get(context);
+  for (auto [i, field] : llvm::enumerate(fields)) {
+    Value address = LLVM::GEPOp::create(builder, loc, pointer, frame, block->getArgument(0),
+                                        ArrayRef<LLVM::GEPArg>{0, int32_t(i)});
+    operands.push_back(LLVM::LoadOp::create(builder, loc, field, address));
+  }
+  operands.push_back(block->getArgument(3));
+  LLVM::CallOp::create(builder, loc, TypeRange(), body.getName(), operands);
+  LLVM::ReturnOp::create(builder, loc, ValueRange());
+}
+
+struct ParallelForToCall : ConvertOpToLLVMPattern<ParallelForOp> {
+  ParallelForToCall(const LLVMTypeConverter &converter, const llvm::StringMap<int64_t> &scratch)
+      : ConvertOpToLLVMPattern(converter), scratch(scratch) {}
+
+  LogicalResult matchAndRewrite(ParallelForOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    MLIRContext *context = op.getContext();
+    auto function = op->getParentOfType<FunctionOpInterface>();
+    auto pointer = LLVM::LLVMPointerType::get(context);
+    SmallVector<Value> values;
+    SmallVector<Type> fields;
+    for (auto [original, converted] : llvm::zip(op.getCaptured(), adaptor.getCaptured())) {
+      values.push_back(toPassed(rewriter, loc, original, converted));
+      fields.push_back(values.back().getType());
+    }
+    auto type = LLVM::LLVMStructType::getLiteral(context, fields);
+    Value frame;
+    {
+      // In the entry block: a frame in a loop would grow the stack.
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(&function.getFunctionBody().front());
+      Value one = LLVM::ConstantOp::create(rewriter, loc, rewriter.getI64Type(), rewriter.getI64IntegerAttr(1));
+      frame = LLVM::AllocaOp::create(rewriter, loc, pointer, type, one, /*alignment=*/8);
+    }
+    for (auto [i, value] : llvm::enumerate(values)) {
+      Value address = LLVM::GEPOp::create(rewriter, loc, pointer, type, frame, ArrayRef<LLVM::GEPArg>{0, int32_t(i)});
+      LLVM::StoreOp::create(rewriter, loc, value, address);
+    }
+    Value body = LLVM::AddressOfOp::create(rewriter, loc, pointer, (op.getBody() + entrySuffix).str());
+    Value bytes = LLVM::ConstantOp::create(rewriter, loc, rewriter.getI64Type(),
+                                           rewriter.getI64IntegerAttr(scratch.lookup(op.getBody())));
+    abi::callApi(rewriter, loc, function.getArgument(0), abi::ApiEntry::ParallelFor,
+                 {body, frame, adaptor.getTasks(), bytes});
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  const llvm::StringMap<int64_t> &scratch;
+};
+
+struct ConvertCPUToLLVMPass : cpu::impl::ConvertCPUToLLVMPassBase<ConvertCPUToLLVMPass> {
+  void runOnOperation() override {
+    MLIRContext *context = &getContext();
+    ModuleOp module = getOperation();
+    if (failed(simplify(module)))
+      return signalPassFailure();
+
+    {
+      RewritePatternSet patterns(context);
+      populateSCFToControlFlowConversionPatterns(patterns);
+      populateAffineToStdConversionPatterns(patterns);
+      ConversionTarget target(*context);
+      target.addIllegalDialect<scf::SCFDialect, affine::AffineDialect>();
+      target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+      if (failed(applyPartialConversion(module, target, std::move(patterns))))
+        return signalPassFailure();
+    }
+
+    LowerToLLVMOptions options(context);
+    options.useBarePtrCallConv = true;
+    LLVMTypeConverter converter(context, options);
+
+    // Bodies of parallel loops, and the scratch that each needs.
+    llvm::StringMap<int64_t> scratch;
+    llvm::SmallPtrSet<Operation *, 8> bodies;
+    for (auto function : module.getOps<func::FuncOp>())
+      if (auto bytes = function->getAttrOfType<IntegerAttr>(ParallelForOp::getWorkspaceAttrName()))
+        scratch[function.getName()] = bytes.getInt();
+    WalkResult walk = module.walk([&](ParallelForOp op) {
+      auto body = module.lookupSymbol<func::FuncOp>(op.getBody());
+      if (!body || !scratch.contains(op.getBody())) {
+        op.emitError("has no planned body");
+        return WalkResult::interrupt();
+      }
+      if (bodies.insert(body).second)
+        createEntry(body, converter);
+      return WalkResult::advance();
+    });
+    if (walk.wasInterrupted())
+      return signalPassFailure();
+
+    RewritePatternSet patterns(context);
+    patterns.add<ParallelForToCall>(converter, scratch);
+    SymbolTableCollection symbols;
+    populateFuncToLLVMConversionPatterns(converter, patterns, &symbols);
+    populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns, &symbols);
+    arith::populateArithToLLVMConversionPatterns(converter, patterns);
+    populateMathToLLVMConversionPatterns(converter, patterns);
+    populateVectorToLLVMConversionPatterns(converter, patterns, /*reassociateFPReductions=*/false);
+    vector::populateVectorMaskMaterializationPatterns(patterns, /*force32BitVectorIndices=*/true);
+    cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+    index::populateIndexToLLVMConversionPatterns(converter, patterns);
+    ub::populateUBToLLVMConversionPatterns(converter, patterns);
+    LLVMConversionTarget target(*context);
+    target.addLegalOp<ModuleOp>();
+    target.addDynamicallyLegalDialect<LLVM::LLVMDialect>([](Operation *) { return true; });
+    if (failed(applyPartialConversion(module, target, std::move(patterns))))
+      return signalPassFailure();
+
+    SmallVector<UnrealizedConversionCastOp> casts;
+    module.walk([&](UnrealizedConversionCastOp op) { casts.push_back(op); });
+    reconcileUnrealizedCasts(casts);
+    finish(module);
+  }
+
+  /// Forms that have no direct counterpart become ones that have.
+  LogicalResult simplify(ModuleOp module) {
+    RewritePatternSet patterns(&getContext());
+    memref::populateExpandStridedMetadataPatterns(patterns);
+    memref::populateResolveExtractStridedMetadataPatterns(patterns);
+    arith::populateArithExpandOpsPatterns(patterns);
+    vector::populateVectorBroadcastLoweringPatterns(patterns);
+    vector::populateVectorMaskOpLoweringPatterns(patterns);
+    vector::populateVectorStepLoweringPatterns(patterns);
+    vector::populateVectorShapeCastLoweringPatterns(patterns);
+    vector::populateVectorTransposeLoweringPatterns(patterns, vector::VectorTransposeLowering::Shuffle1D);
+    vector::populateVectorBitCastLoweringPatterns(patterns);
+    return applyPatternsGreedily(module, std::move(patterns));
+  }
+
+  void finish(ModuleOp module) {
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+      // What the `plan` dialect said about arguments has been used.
+      for (unsigned i = 0; i < function.getNumArguments(); ++i)
+        for (StringRef name : {plan::PlanDialect::getOutAttrName(), plan::PlanDialect::getConstantAttrName()})
+          function.removeArgAttr(i, name);
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The body of each parallel loop becomes a function, which the runtime's thread pool calls for ranges of tasks.
+//
+//     scf.forall (%i, %j) in (%n, %m) { … %a … }
+//   becomes
+//     func private @f_body_0(%begin: index, %end: index, %a: memref<…> {llvm.noalias}) { for %t in [begin, end) { i, j from t; … } }
+//     cpu.parallel_for @f_body_0 tasks(%n * %m) args(%a)
+//
+// Only what cannot be made again is captured: constants and views (with what they are views of) are copied into the body, so
+// that shapes, strides and offsets stay static there. Buffers are separate arguments, and `noalias` unless two of them may be the
+// same memory; that is what lets LLVM keep values in registers across stores. Scratch that the body allocates stays in it.
+//
+// In: functions on buffers, scf.forall without results, not nested. Out: no scf.forall; functions that are not bodies have a first
+// argument, the call that the runtime passes along (`!llvm.ptr`).
+
+#include "latewood/compiler/Dialect/CPU/CPU.h"
+#include "latewood/compiler/Engines/CPU/Passes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace latewood::cpu {
+#define GEN_PASS_DEF_OUTLINEPARALLELLOOPSPASS
+#include "latewood/compiler/Engines/CPU/Passes.h.inc"
+} // namespace latewood::cpu
+
+using namespace mlir;
+using namespace latewood;
+using namespace latewood::cpu;
+
+namespace {
+
+/// What the value is a view of, through all views.
+Value rootBuffer(Value value) {
+  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
+    value = view.getViewSource();
+  return value;
+}
+
+bool isCopiedIntoBody(Operation *op) {
+  return op->hasTrait<OpTrait::ConstantLike>() || isa<memref::GetGlobalOp>(op) ||
+         (isa<ViewLikeOpInterface>(op) && isa<memref::MemRefDialect>(op->getDialect()));
+}
+
+struct OutlineParallelLoopsPass : cpu::impl::OutlineParallelLoopsPassBase<OutlineParallelLoopsPass> {
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
+    for (func::FuncOp function : functions) {
+      if (function.isExternal())
+        continue;
+      SmallVector<scf::ForallOp> loops;
+      function.walk([&](scf::ForallOp loop) { loops.push_back(loop); });
+      for (auto [i, loop] : llvm::enumerate(loops))
+        if (failed(outline(loop, function, i)))
+          return signalPassFailure();
+      Type pointer = LLVM::LLVMPointerType::get(&getContext());
+      if (failed(function.insertArgument(0, pointer, nullptr, function.getLoc())))
+        return signalPassFailure();
+    }
+  }
+
+  LogicalResult outline(scf::ForallOp loop, func::FuncOp function, unsigned number) {
+    if (loop->getNumResults() != 0 || loop->getParentOfType<scf::ForallOp>())
+      return loop.emitError("cannot be outlined: a parallel loop has no results and is not nested in another one");
+    Location loc = loop.getLoc();
+    OpBuilder builder(loop);
+
+    // Views and constants are copied, in order of dependence; what they need is captured.
+    llvm::SetVector<Value> used;
+    getUsedValuesDefinedAbove(loop.getRegion(), used);
+    for (Value value : loop.getLowerBound(builder))
+      used.insert(value);
+    for (Value value : loop.getStep(builder))
+      used.insert(value);
+    SmallVector<Operation *> copied;
+    llvm::SmallPtrSet<Operation *, 16> visited;
+    llvm::SetVector<Value> captured;
+    std::function<void(Value)> visit = [&](Value value) {
+      Operation *op = value.getDefiningOp();
+      if (op && isCopiedIntoBody(op)) {
+        if (!visited.insert(op).second)
+          return;
+        for (Value operand : op->getOperands())
+          visit(operand);
+        copied.push_back(op);
+        return;
+      }
+      captured.insert(value);
+    };
+    for (Value value : used)
+      visit(value);
+
+    SmallVector<Value> lower = loop.getLowerBound(builder), upper = loop.getUpperBound(builder), step = loop.getStep(builder);
+    SmallVector<Value> counts;
+    Value tasks = arith::ConstantIndexOp::create(builder, loc, 1);
+    for (auto [l, u, s] : llvm::zip(lower, upper, step)) {
+      Value length = builder.createOrFold<arith::SubIOp>(loc, u, l);
+      counts.push_back(builder.createOrFold<arith::CeilDivSIOp>(loc, length, s));
+      tasks = builder.createOrFold<arith::MulIOp>(loc, tasks, counts.back());
+    }
+    for (Value count : counts)
+      visit(count);
+
+    // Buffers whose place is not static travel as base and offset.
+    SmallVector<Value> arguments;
+    for (Value value : captured) {
+      auto type = dyn_cast<MemRefType>(value.getType());
+      if (!type) {
+        if (isa<BaseMemRefType>(value.getType()))
+          return loop.emitError("captures a buffer of unknown rank");
+        arguments.push_back(value);
+        continue;
+      }
+      auto [strides, offset] = type.getStridesAndOffset();
+      if (!type.hasStaticShape() || llvm::any_of(strides, ShapedType::isDynamic))
+        return loop.emitError("captures a buffer of dynamic shape, ") << type;
+      if (!ShapedType::isDynamic(offset)) {
+        arguments.push_back(value);
+        continue;
+      }
+      auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, value);
+      arguments.push_back(metadata.getBaseBuffer());
+      arguments.push_back(metadata.getOffset());
+    }
+
+    // The function.
+    SmallVector<Type> types(2, builder.getIndexType());
+    for (Value value : arguments)
+      types.push_back(value.getType());
+    OpBuilder atFunction(function);
+    auto body = func::FuncOp::create(atFunction, loc, (function.getName() + "_body_" + Twine(number)).str(),
+                                     atFunction.getFunctionType(types, {}));
+    body.setPrivate();
+    llvm::SmallDenseMap<Value, unsigned> roots;
+    for (Value value : arguments)
+      if (isa<MemRefType>(value.getType()))
+        ++roots[rootBuffer(value)];
+    for (auto [i, value] : llvm::enumerate(arguments))
+      if (isa<MemRefType>(value.getType()) && roots[rootBuffer(value)] == 1)
+        body.setArgAttr(2 + i, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+
+    Block *entry = body.addEntryBlock();
+    OpBuilder inside = OpBuilder::atBlockBegin(entry);
+    IRMapping mapping;
+    unsigned next = 2;
+    for (Value value : captured) {
+      Value argument = entry->getArgument(next++);
+      auto type = dyn_cast<MemRefType>(value.getType());
+      if (type && argument.getType() != type) {
+        auto [strides, unused] = type.getStridesAndOffset();
+        Value offset = entry->getArgument(next++);
+        argument = memref::ReinterpretCastOp::create(
+            inside, loc, type, argument, OpFoldResult(offset), getAsIndexOpFoldResult(inside.getContext(), type.getShape()),
+            getAsIndexOpFoldResult(inside.getContext(), strides));
+      }
+      mapping.map(value, argument);
+    }
+    for (Operation *op : copied)
+      inside.clone(*op, mapping);
+    auto over = scf::ForOp::create(inside, loc, entry->getArgument(0), entry->getArgument(1),
+                                   arith::ConstantIndexOp::create(inside, loc, 1));
+    func::ReturnOp::create(inside, loc);
+    inside.setInsertionPointToStart(over.getBody());
+    Value rest = over.getInductionVar();
+    SmallVector<Value> inductionVars = llvm::to_vector(loop.getInductionVars());
+    for (unsigned d = inductionVars.size(); d-- > 0;) {
+      Value index = rest;
+      if (d > 0) {
+        Value count = mapping.lookupOrDefault(counts[d]);
+        index = arith::RemUIOp::create(inside, loc, rest, count);
+        rest = arith::DivUIOp::create(inside, loc, rest, count);
+      }
+      index = inside.createOrFold<arith::MulIOp>(loc, index, mapping.lookupOrDefault(step[d]));
+      index = inside.createOrFold<arith::AddIOp>(loc, mapping.lookupOrDefault(lower[d]), index);
+      mapping.map(inductionVars[d], index);
+    }
+    for (Operation &op : loop.getBody()->without_terminator())
+      inside.clone(op, mapping);
+    // Scratch once for all tasks of a range.
+    SmallVector<memref::AllocOp> scratch(over.getBody()->getOps<memref::AllocOp>());
+    for (memref::AllocOp op : scratch)
+      if (op->getNumOperands() == 0)
+        op->moveBefore(over);
+
+    ParallelForOp::create(builder, loc, body.getName(), tasks, arguments);
+    loop.erase();
+    return success();
+  }
+};
+
+} // namespace

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// All memory that a function needs besides its arguments becomes one block, whose size is known at compile time.
+//
+// A buffer lives from its allocation to the last operation of its block that contains a use of it or of a view of it (a use
+// inside of a loop keeps it for the whole loop). Buffers that live at the same time get disjoint places, found by best fit in
+// several orders, of which the one with the lowest peak is taken.
+//
+// In: memref.alloc of static shape, anywhere in functions; no scf.forall. Out: no allocation. Each function has a trailing argument,
+// memref<Nxi8>, of which all buffers are views, and the attribute cpu.workspace_bytes: for a cluster function that is the
+// workspace of a call, for the body of a parallel loop the scratch of a thread.
+
+#include "latewood/compiler/Dialect/CPU/CPU.h"
+#include "latewood/compiler/Engines/CPU/Passes.h"
+#include "latewood/format/abi.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+namespace latewood::cpu {
+#define GEN_PASS_DEF_PLANMEMORYPASS
+#include "latewood/compiler/Engines/CPU/Passes.h.inc"
+} // namespace latewood::cpu
+
+using namespace mlir;
+using namespace latewood;
+using namespace latewood::cpu;
+
+namespace {
+
+struct Lifetime {
+  memref::AllocOp op;
+  int64_t first, last; // numbers of operations, both included
+  int64_t bytes;
+  int64_t offset = 0;
+
+  bool meets(const Lifetime &other) const { return first <= other.last && other.first <= last; }
+};
+
+using Before = bool (*)(const Lifetime *, const Lifetime *);
+
+/// Gives each lifetime, in an order, the smallest gap that it fits into. Returns the peak.
+int64_t place(MutableArrayRef<Lifetime> lifetimes, Before before) {
+  SmallVector<Lifetime *> order, placed;
+  for (Lifetime &lifetime : lifetimes)
+    order.push_back(&lifetime);
+  llvm::stable_sort(order, before);
+  int64_t peak = 0;
+  for (Lifetime *lifetime : order) {
+    SmallVector<Lifetime *> busy;
+    for (Lifetime *other : placed)
+      if (other->meets(*lifetime))
+        busy.push_back(other);
+    llvm::sort(busy, [](Lifetime *a, Lifetime *b) { return a->offset < b->offset; });
+    int64_t end = 0, best = -1, smallest = std::numeric_limits<int64_t>::max();
+    for (Lifetime *other : busy) {
+      int64_t gap = other->offset - end;
+      if (gap >= lifetime->bytes && gap < smallest) {
+        best = end;
+        smallest = gap;
+      }
+      end = std::max<int64_t>(end, other->offset + other->bytes);
+    }
+    lifetime->offset = best >= 0 ? best : end;
+    peak = std::max(peak, lifetime->offset + lifetime->bytes);
+    placed.push_back(lifetime);
+  }
+  return peak;
+}
+
+std::optional<int64_t> bytesOf(MemRefType type) {
+  Type element = type.getElementType();
+  int64_t parts = 1;
+  if (auto complex = dyn_cast<ComplexType>(element)) {
+    parts = 2;
+    element = complex.getElementType();
+  }
+  if (!type.hasStaticShape() || !type.getLayout().isIdentity() || !element.isIntOrIndexOrFloat())
+    return std::nullopt;
+  int64_t width = element.isIndex() ? 8 : llvm::PowerOf2Ceil(llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
+  return llvm::alignTo(type.getNumElements() * parts * width, LATEWOOD_ALIGNMENT);
+}
+
+struct PlanMemoryPass : cpu::impl::PlanMemoryPassBase<PlanMemoryPass> {
+  void runOnOperation() override {
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal() && failed(plan(function)))
+        return signalPassFailure();
+  }
+
+  LogicalResult plan(func::FuncOp function) {
+    SmallVector<Lifetime> lifetimes;
+    if (failed(findLifetimes(function, lifetimes)))
+      return failure();
+
+    Before orders[] = {
+        [](const Lifetime *a, const Lifetime *b) { return a->bytes > b->bytes; },
+        [](const Lifetime *a, const Lifetime *b) { return a->bytes * (a->last - a->first) > b->bytes * (b->last - b->first); },
+        [](const Lifetime *a, const Lifetime *b) { return a->first < b->first; }};
+    int64_t peak = std::numeric_limits<int64_t>::max();
+    SmallVector<Lifetime> best;
+    for (Before before : orders) {
+      int64_t result = place(lifetimes, before);
+      if (result < peak) {
+        peak = result;
+        best = lifetimes;
+      }
+    }
+    for (const Lifetime &a : best)
+      for (const Lifetime &b : best)
+        if (a.op != b.op && a.meets(b) && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes)
+          return function.emitError("memory planning gave one place to two buffers that live at the same time");
+
+    OpBuilder builder(function.getContext());
+    auto type = MemRefType::get({peak}, builder.getI8Type());
+    unsigned index = function.getNumArguments();
+    if (failed(function.insertArgument(index, type, nullptr, function.getLoc())))
+      return failure();
+    function.setArgAttr(index, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+    function->setAttr(ParallelForOp::getWorkspaceAttrName(), builder.getI64IntegerAttr(peak));
+    Value memory = function.getArgument(index);
+    for (Lifetime &lifetime : best) {
+      builder.setInsertionPoint(lifetime.op);
+      Value offset = arith::ConstantIndexOp::create(builder, lifetime.op.getLoc(), lifetime.offset);
+      Value view = memref::ViewOp::create(builder, lifetime.op.getLoc(), lifetime.op.getType(), memory, offset, ValueRange());
+      lifetime.op.replaceAllUsesWith(view);
+      lifetime.op.erase();
+    }
+    return success();
+  }
+
+  LogicalResult findLifetimes(func::FuncOp function, SmallVectorImpl<Lifetime> &lifetimes) {
+    // Each operation has a number before its regions and one after.
+    DenseMap<Operation *, std::pair<int64_t, int64_t>> numbers;
+    int64_t next = 0;
+    std::function<void(Operation *)> number = [&](Operation *op) {
+      int64_t begin = next++;
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          for (Operation &nested : block)
+            number(&nested);
+      numbers[op] = {begin, next++};
+    };
+    number(function);
+
+    SmallVector<memref::AllocOp> allocations;
+    function.walk([&](memref::AllocOp op) { allocations.push_back(op); });
+    if (allocations.empty())
+      return success();
+    BufferViewFlowAnalysis flow(function);
+    for (memref::AllocOp op : allocations) {
+      std::optional<int64_t> bytes = bytesOf(op.getType());
+      if (!bytes)
+        return op.emitError("cannot plan memory for ") << op.getType() << ": only buffers of static shape have a place";
+      Block *block = op->getBlock();
+      int64_t first = numbers[op].first, last = first;
+      SmallVector<Operation *> deallocations;
+      for (Value alias : flow.resolve(op.getResult()))
+        for (Operation *user : alias.getUsers()) {
+          if (isa<memref::DeallocOp>(user)) {
+            deallocations.push_back(user);
+            continue;
+          }
+          // A value that left its block lives in the enclosing one, for as long as the operation that held it.
+          Operation *ancestor = block->findAncestorOpInBlock(*user);
+          while (!ancestor) {
+            Operation *parent = block->getParentOp();
+            if (!parent || parent == function)
+              return op.emitError("cannot plan memory for a buffer that leaves its function");
+            first = std::min(first, numbers[parent].first);
+            last = std::max(last, numbers[parent].second);
+            block = parent->getBlock();
+            ancestor = block->findAncestorOpInBlock(*user);
+          }
+          last = std::max(last, numbers[ancestor].second);
+        }
+      for (Operation *deallocation : deallocations)
+        deallocation->erase();
+      lifetimes.push_back({op, first, last, *bytes});
+    }
+    return success();
+  }
+};
+
+} // namespace

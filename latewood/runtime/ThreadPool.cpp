@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// On TBB: an arena with as many slots as threads. TBB's own waiting rule is what makes one scratch block per thread
-// sufficient: a thread that waits for its loop may take ranges of another loop, but only between its own.
+// Threads of our own (Workers.h) rather than TBB's. Measured side by side with two threads, a loop over 64 Ki squares takes
+// 10.0 us in the median, and on TBB 11.5; a thread sanitizer sees through it; and a package of the runtime needs no other
+// library.
 
 #include "latewood/runtime/ThreadPool.h"
 
 #include "latewood/runtime/FloatingPoint.h"
 #include "latewood/runtime/Memory.h"
+#include "latewood/runtime/Workers.h"
 
-#include <atomic>
 #include <cstdlib>
 #include <sched.h>
 #include <string>
-#include <tbb/blocked_range.h>
-#include <tbb/global_control.h>
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
 
 namespace latewood::runtime {
 
@@ -42,9 +39,11 @@ private:
 };
 
 thread_local ThreadScratch threadScratch;
+} // namespace
 
-/// Runs one range on this thread. False: no memory.
-bool runRange(lw_body body, void *frame, int64_t begin, int64_t end, int64_t scratchBytes) {
+bool isInsideTask() { return threadScratch.depth > 0; }
+
+bool runTasks(lw_body body, void *frame, int64_t begin, int64_t end, int64_t scratchBytes) {
   ThreadScratch &scratch = threadScratch;
   DefaultFloatingPoint floatingPoint;
   if (scratchBytes <= 0) {
@@ -66,6 +65,7 @@ bool runRange(lw_body body, void *frame, int64_t begin, int64_t end, int64_t scr
   return true;
 }
 
+namespace {
 int32_t usableProcessors() {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0)
@@ -74,13 +74,6 @@ int32_t usableProcessors() {
   return count < 1 ? 1 : count;
 }
 } // namespace
-
-struct ThreadPool::Arena {
-  explicit Arena(int threads)
-      : limit(tbb::global_control::max_allowed_parallelism, static_cast<size_t>(threads)), arena(threads) {}
-  tbb::global_control limit;
-  tbb::task_arena arena;
-};
 
 StatusOr<std::unique_ptr<ThreadPool>> ThreadPool::create(int32_t threadCount) {
   constexpr int32_t most = 1024;
@@ -103,22 +96,15 @@ StatusOr<std::unique_ptr<ThreadPool>> ThreadPool::create(int32_t threadCount) {
 }
 
 ThreadPool::ThreadPool(int32_t threads)
-    : threads(threads), arena(threads > 1 ? std::make_unique<Arena>(threads) : nullptr) {}
+    : threads(threads), workers(threads > 1 ? std::make_unique<Workers>(threads - 1) : nullptr) {}
 ThreadPool::~ThreadPool() = default;
 
 bool ThreadPool::parallelFor(lw_body body, void *frame, int64_t tasks, int64_t scratchBytes) {
   if (tasks <= 0)
     return true;
-  if (tasks == 1 || threads == 1 || threadScratch.depth > 0)
-    return runRange(body, frame, 0, tasks, scratchBytes);
-  std::atomic<bool> hasMemory{true};
-  arena->arena.execute([&] {
-    tbb::parallel_for(tbb::blocked_range<int64_t>(0, tasks), [&](const tbb::blocked_range<int64_t> &range) {
-      if (!runRange(body, frame, range.begin(), range.end(), scratchBytes))
-        hasMemory.store(false, std::memory_order_relaxed);
-    });
-  });
-  return hasMemory.load(std::memory_order_relaxed);
+  if (tasks == 1 || threads == 1 || isInsideTask())
+    return runTasks(body, frame, 0, tasks, scratchBytes);
+  return workers->run(body, frame, tasks, scratchBytes);
 }
 
 } // namespace latewood::runtime

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How the elementary functions are measured. A *form* of a function is one exported symbol (level, type, lanes), called here
-// through a loop over an array. References are one precision up: libm in double for f32, in long double for f64.
+// How the elementary functions are measured. A *form* of a function is one exported symbol (level, type, lanes), called
+// here through a loop over an array. References are one precision up: libm in double for f32, in long double for f64.
 #ifndef LATEWOOD_TEST_UNIT_LIBRARY_MATHACCURACY_H
 #define LATEWOOD_TEST_UNIT_LIBRARY_MATHACCURACY_H
 

@@ -23,8 +23,6 @@ using namespace latewood::test;
 
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
 /// Solves erf(x) = y in extended precision: Newton's iteration on erfc, from a start that is close enough.
 long double inverseErf(long double y) {
   if (!(std::fabs(y) < 1))
@@ -111,12 +109,48 @@ struct Samples {
 };
 
 const std::vector<double> &getSpecialValues() {
-  static const std::vector<double> values = {
-      0.0,   -0.0,  1.0,     -1.0,   0.5,    -0.5,   2.0,    -2.0,  3.0,   -3.0,  1e30,    -1e30,  1e-30,
-      -1e-30, 0.75, -0.75,   1.5,    -1.5,   88.72,  -88.72, 89.5,  -104., 128.0, 127.5,   709.7,  710.5,
-      -745., -746., 1e-310,  -1e-310, 1e-42, -1e-42, 1e300,  -1e300, 5e-324, 0.92, 0.9999, 4.0,    1e22,
-      std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
-      std::numeric_limits<double>::quiet_NaN()};
+  static const std::vector<double> values = {0.0,
+                                             -0.0,
+                                             1.0,
+                                             -1.0,
+                                             0.5,
+                                             -0.5,
+                                             2.0,
+                                             -2.0,
+                                             3.0,
+                                             -3.0,
+                                             1e30,
+                                             -1e30,
+                                             1e-30,
+                                             -1e-30,
+                                             0.75,
+                                             -0.75,
+                                             1.5,
+                                             -1.5,
+                                             88.72,
+                                             -88.72,
+                                             89.5,
+                                             -104.,
+                                             128.0,
+                                             127.5,
+                                             709.7,
+                                             710.5,
+                                             -745.,
+                                             -746.,
+                                             1e-310,
+                                             -1e-310,
+                                             1e-42,
+                                             -1e-42,
+                                             1e300,
+                                             -1e300,
+                                             5e-324,
+                                             0.92,
+                                             0.9999,
+                                             4.0,
+                                             1e22,
+                                             std::numeric_limits<double>::infinity(),
+                                             -std::numeric_limits<double>::infinity(),
+                                             std::numeric_limits<double>::quiet_NaN()};
   return values;
 }
 
@@ -142,7 +176,9 @@ template <typename T>
 Samples<T> getRandomSamples(size_t count) {
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
   std::mt19937_64 random(7);
-  auto draw = [&](double range) { return static_cast<T>(std::uniform_real_distribution<double>(-range, range)(random)); };
+  auto draw = [&](double range) {
+    return static_cast<T>(std::uniform_real_distribution<double>(-range, range)(random));
+  };
   Samples<T> samples;
   addSpecialValues(samples);
   for (size_t i = 0; i < count; ++i) {
@@ -235,7 +271,9 @@ std::vector<Form<T>> unaryOnly(std::vector<Form<T>> forms) {
 
 bool hasLevel4() { return __builtin_cpu_supports("x86-64-v4"); }
 
-TEST(MathAccuracy, SweepF32V3) { checkForms<float, double>(unaryOnly(getFormsF32V3()), getSweep(getStride()), 2, "v3"); }
+TEST(MathAccuracy, SweepF32V3) {
+  checkForms<float, double>(unaryOnly(getFormsF32V3()), getSweep(getStride()), 2, "v3");
+}
 TEST(MathAccuracy, RandomF32V3) { checkForms<float, double>(getFormsF32V3(), getRandomSamples<float>(40000), 2, "v3"); }
 TEST(MathAccuracy, RandomF64V3) {
   checkForms<double, long double>(getFormsF64V3(), getRandomSamples<double>(20000), 4, "v3");

@@ -2,7 +2,8 @@
 # Builds the device library and the source file that embeds it.
 #
 # latewood_device_library(OUT FOLDER SOURCES...): compiles the C files to one bitcode module per target level, and
-# FOLDER/Runtime.c to an archive of a native object; OUT becomes the list of sources to compile into the compiler.
+# FOLDER/Runtime.c to an archive of a native object; OUT becomes the list of sources to compile into the compiler. The
+# target latewood-device-library builds the files in the binary folder Library, for tests.
 #
 # The library always needs clang of the LLVM that reads the bitcode, whatever compiler builds the rest.
 
@@ -49,6 +50,9 @@ function(latewood_device_library result folder)
     DEPENDS ${source}/Runtime.c
     DEPFILE ${binary}/Runtime.d
     COMMENT "Device library runtime archive")
+
+  add_custom_target(latewood-device-library
+    DEPENDS ${binary}/library.v3.bc ${binary}/library.v4.bc ${binary}/rt.a ${binary}/Runtime.o)
 
   set(LATEWOOD_LIBRARY_V3 ${binary}/library.v3.bc)
   set(LATEWOOD_LIBRARY_V4 ${binary}/library.v4.bc)

@@ -18,13 +18,14 @@ static_assert(offsetof(lw_api, shape) == 8 + 8 * static_cast<int>(ApiEntry::Shap
 static_assert(offsetof(lw_api, allocate) == 8 + 8 * static_cast<int>(ApiEntry::Allocate));
 static_assert(offsetof(lw_api, release) == 8 + 8 * static_cast<int>(ApiEntry::Release));
 static_assert(offsetof(lw_api, fail) == 8 + 8 * static_cast<int>(ApiEntry::Fail));
+static_assert(offsetof(lw_api, fail_format) == 8 + 8 * static_cast<int>(ApiEntry::FailFormat));
 static_assert(offsetof(lw_call, api) == 8 * static_cast<int>(CallField::Api));
 static_assert(offsetof(lw_call, arguments) == 8 * static_cast<int>(CallField::Arguments));
 static_assert(offsetof(lw_call, argument_shapes) == 8 * static_cast<int>(CallField::ArgumentShapes));
 static_assert(offsetof(lw_call, constants) == 8 * static_cast<int>(CallField::Constants));
 static_assert(offsetof(lw_call, workspace) == 8 * static_cast<int>(CallField::Workspace));
 
-static constexpr int kApiEntries = 6, kCallFields = 5, kApiHeader = 2;
+static constexpr int kApiEntries = 7, kCallFields = 5, kApiHeader = 2;
 
 LLVM::LLVMStructType getApiType(MLIRContext *context) {
   Type i32 = IntegerType::get(context, 32), pointer = LLVM::LLVMPointerType::get(context);
@@ -63,6 +64,8 @@ LLVM::LLVMFunctionType getApiEntryType(MLIRContext *context, ApiEntry entry) {
     return LLVM::LLVMFunctionType::get(none, {pointer, pointer});
   case ApiEntry::Fail:
     return LLVM::LLVMFunctionType::get(i32, {pointer, i32, pointer, i64});
+  case ApiEntry::FailFormat:
+    return LLVM::LLVMFunctionType::get(i32, {pointer, pointer, i64, pointer, i64});
   }
   llvm_unreachable("no such entry");
 }

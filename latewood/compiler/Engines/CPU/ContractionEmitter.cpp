@@ -20,7 +20,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -205,6 +204,8 @@ void ContractionEmitter::emitTiles() {
   int64_t tileElements = plan.tile.rows * plan.tile.columns;
   bool hasPackedPanel = plan.packsB || plan.column.extent % plan.tile.columns;
   int64_t sumsElements = plan.isBlocked ? plan.rowTilesPerTask * tileElements : tileElements;
+  if (plan.isStreamed)
+    sumsElements *= plan.panelsPerTask;
   int64_t taskTilesElements = plan.outerReducedCount() * plan.rowTilesPerTask * plan.tile.rows * plan.reduced.extent;
 
   // A, once for all tasks. Outer loops that do not move A share it.
@@ -274,6 +275,8 @@ void ContractionEmitter::emitTileTask(ArrayRef<Index> outer, Index group, Index 
     packA(packedA, outer, firstTile, plan.rowTilesPerTask);
   }
 
+  if (plan.isStreamed)
+    return emitStreamedTask(group);
   int64_t fullPanels = plan.column.extent / plan.tile.columns, tail = plan.column.extent % plan.tile.columns;
   Index firstPanel = lanes.mul(group, plan.panelsPerTask);
   Index endPanel = minimum(lanes.add(firstPanel, Index(plan.panelsPerTask)), fullPanels);
@@ -288,7 +291,6 @@ void ContractionEmitter::emitTileTask(ArrayRef<Index> outer, Index group, Index 
 void ContractionEmitter::accumulate(Index column, int64_t width, Address tileSums, Index tile, int64_t rows, Index step,
                                     Index steps, ArrayRef<Index> outerStep) {
   bool isNarrow = width <= plan.tile.lanes;
-  int64_t sumStride = isNarrow ? plan.tile.lanes : plan.tile.columns;
   bool readsPacked = plan.packsB || width != plan.tile.columns;
   Address bAddress = packedB;
   if (!readsPacked) {
@@ -319,7 +321,7 @@ void ContractionEmitter::accumulate(Index column, int64_t width, Address tileSum
         name += std::to_string(kernel);
       name += "_" + plan.accumulator + (isNarrow ? "_v1" : "");
       call(name,
-           {{tileSums.buffer, lanes.add(tileSums.offset, Index(done * sumStride))},
+           {{tileSums.buffer, lanes.add(tileSums.offset, Index(done * sumStride(width)))},
             {aBuffer, lanes.add(aOffset, Index(done * rowStride.constant))},
             bAddress},
            {rowStride, Index(stepStride), bStride, steps}, {0, 1, 4});
@@ -328,65 +330,103 @@ void ContractionEmitter::accumulate(Index column, int64_t width, Address tileSum
   }
 }
 
-void ContractionEmitter::emitPanel(Index column, int64_t width) {
-  bool isNarrow = width <= plan.tile.lanes;
-  int64_t sumStride = isNarrow ? plan.tile.lanes : plan.tile.columns, tileSums = plan.tile.rows * sumStride;
-  int64_t rowTail = plan.row.extent % plan.tile.rows, fullTiles = plan.row.extent / plan.tile.rows;
-  auto packB = [&](Index step, Index steps, ArrayRef<Index> outerStep) {
-    if (!plan.packsB && width == plan.tile.columns)
-      return;
-    Index from = lanes.add(base[plan.b], offsetOf(plan.b, plan.outerReduced, outerStep));
-    from = lanes.add(from, lanes.mul(column, plan.column.strides[plan.b]));
-    from = lanes.add(from, lanes.mul(step, plan.reduced.strides[plan.b]));
-    call("lw_packB_" + plan.bSuffix, {packedB, {op->getOperand(plan.b), from}},
-         {Index(plan.reduced.strides[plan.b]), Index(plan.column.strides[plan.b]), steps, Index(width)}, {0, 1});
-  };
-  // Calls `body` for each row tile of the task, with the number of its rows.
-  auto forRowTiles = [&](function_ref<void(Index, int64_t)> body) {
-    forRange(firstTile, endTile, 1, [&](Index tile) { body(tile, plan.tile.rows); });
-    if (rowTail)
-      ifLast(block, plan.rowBlocks(), [&] { body(Index(fullTiles), rowTail); });
-  };
-  auto epilogue = [&](Address at, Index tile, int64_t rows) {
-    emitEpilogue(at, sumStride, lanes.mul(tile, plan.tile.rows), rows, column, width);
-  };
-
-  if (!plan.isBlocked) {
-    packB(Index(0), Index(plan.reduced.extent), {});
-    forRowTiles([&](Index tile, int64_t rows) {
-      // The tile of the result is fetched while the kernel runs.
-      Index at = lanes.add(base[init], lanes.mul(column, plan.column.strides[init]));
-      at = lanes.add(at, lanes.mul(tile, plan.tile.rows * plan.row.strides[init]));
-      forRange(Index(0), Index(rows), 1, [&](Index row) {
-        Index first = lanes.add(at, lanes.mul(row, plan.row.strides[init]));
-        for (Index element : {first, lanes.add(first, Index((width - 1) * plan.column.strides[init]))})
-          memref::PrefetchOp::create(b, loc, flat[init], lanes.materialize(element), /*isWrite=*/true,
-                                     /*localityHint=*/3,
-                                     /*isDataCache=*/true);
-      });
-      fillZeros(sums, rows * sumStride);
-      accumulate(column, width, sums, tile, rows, Index(0), Index(plan.reduced.extent), {});
-      epilogue(sums, tile, rows);
-    });
+void ContractionEmitter::packPanel(Index column, int64_t width, Index step, Index steps, ArrayRef<Index> outerStep) {
+  if (!plan.packsB && width == plan.tile.columns)
     return;
-  }
+  Index from = lanes.add(base[plan.b], offsetOf(plan.b, plan.outerReduced, outerStep));
+  from = lanes.add(from, lanes.mul(column, plan.column.strides[plan.b]));
+  from = lanes.add(from, lanes.mul(step, plan.reduced.strides[plan.b]));
+  call("lw_packB_" + plan.bSuffix, {packedB, {op->getOperand(plan.b), from}},
+       {Index(plan.reduced.strides[plan.b]), Index(plan.column.strides[plan.b]), steps, Index(width)}, {0, 1});
+}
 
-  auto sumsOf = [&](Index tile) -> Address {
-    return {sums.buffer, lanes.mul(lanes.add(tile, lanes.mul(firstTile, -1)), tileSums)};
-  };
-  fillZeros(sums, plan.rowTilesPerTask * tileSums);
+// Calls `body` for each row tile of the task, with the number of its rows.
+void ContractionEmitter::forRowTiles(function_ref<void(Index, int64_t)> body) {
+  forRange(firstTile, endTile, 1, [&](Index tile) { body(tile, plan.tile.rows); });
+  if (int64_t tail = plan.row.extent % plan.tile.rows)
+    ifLast(block, plan.rowBlocks(), [&] { body(Index(plan.row.extent / plan.tile.rows), tail); });
+}
+
+// Calls `body` for each block of the sum.
+void ContractionEmitter::forBlocks(function_ref<void(ArrayRef<Index>, Index, Index)> body) {
   forDims(plan.outerReduced, [&](ArrayRef<Index> outerStep) {
     forRange(Index(0), Index(plan.reduced.extent), plan.kBlock, [&](Index step) {
       Index steps(plan.kBlock);
       if (plan.reduced.extent % plan.kBlock)
         steps = minimum(lanes.add(Index(plan.reduced.extent), lanes.mul(step, -1)), plan.kBlock);
-      packB(step, steps, outerStep);
+      body(outerStep, step, steps);
+    });
+  });
+}
+
+ContractionEmitter::Address ContractionEmitter::sumsOf(Address first, Index tile, int64_t width) {
+  Index position = lanes.add(tile, lanes.mul(firstTile, -1));
+  return {first.buffer, lanes.add(first.offset, lanes.mul(position, plan.tile.rows * sumStride(width)))};
+}
+
+void ContractionEmitter::emitPanel(Index column, int64_t width) {
+  if (plan.isBlocked) {
+    fillZeros(sums, plan.rowTilesPerTask * plan.tile.rows * sumStride(width));
+    forBlocks([&](ArrayRef<Index> outerStep, Index step, Index steps) {
+      packPanel(column, width, step, steps, outerStep);
       forRowTiles([&](Index tile, int64_t rows) {
-        accumulate(column, width, sumsOf(tile), tile, rows, step, steps, outerStep);
+        accumulate(column, width, sumsOf(sums, tile, width), tile, rows, step, steps, outerStep);
+      });
+    });
+    forRowTiles([&](Index tile, int64_t rows) {
+      emitEpilogue(sumsOf(sums, tile, width), sumStride(width), lanes.mul(tile, plan.tile.rows), rows, column, width);
+    });
+    return;
+  }
+
+  packPanel(column, width, Index(0), Index(plan.reduced.extent), {});
+  forRowTiles([&](Index tile, int64_t rows) {
+    // The tile of the result is fetched while the kernel runs.
+    Index at = lanes.add(base[init], lanes.mul(column, plan.column.strides[init]));
+    at = lanes.add(at, lanes.mul(tile, plan.tile.rows * plan.row.strides[init]));
+    forRange(Index(0), Index(rows), 1, [&](Index row) {
+      Index first = lanes.add(at, lanes.mul(row, plan.row.strides[init]));
+      for (Index element : {first, lanes.add(first, Index((width - 1) * plan.column.strides[init]))})
+        memref::PrefetchOp::create(b, loc, flat[init], lanes.materialize(element), /*isWrite=*/true, /*localityHint=*/3,
+                                   /*isDataCache=*/true);
+    });
+    fillZeros(sums, rows * sumStride(width));
+    accumulate(column, width, sums, tile, rows, Index(0), Index(plan.reduced.extent), {});
+    emitEpilogue(sums, sumStride(width), lanes.mul(tile, plan.tile.rows), rows, column, width);
+  });
+}
+
+// Blocks of the sum outside, panels inside. The sums of all panels are kept.
+void ContractionEmitter::emitStreamedTask(Index group) {
+  int64_t fullPanels = plan.column.extent / plan.tile.columns, tail = plan.column.extent % plan.tile.columns;
+  int64_t panelSums = plan.rowTilesPerTask * plan.tile.rows * plan.tile.columns;
+  Index firstPanel = lanes.mul(group, plan.panelsPerTask);
+  Index endPanel = minimum(lanes.add(firstPanel, Index(plan.panelsPerTask)), fullPanels);
+  // Calls `body` for each panel, with its first column, its width and the place of its sums.
+  auto forPanels = [&](function_ref<void(Index, int64_t, Address)> body) {
+    auto place = [&](Index panel) -> Address {
+      return {sums.buffer, lanes.mul(lanes.add(panel, lanes.mul(firstPanel, -1)), panelSums)};
+    };
+    forRange(firstPanel, endPanel, 1,
+             [&](Index panel) { body(lanes.mul(panel, plan.tile.columns), plan.tile.columns, place(panel)); });
+    if (tail)
+      ifLast(group, plan.columnGroups(),
+             [&] { body(Index(fullPanels * plan.tile.columns), tail, place(Index(fullPanels))); });
+  };
+  fillZeros(sums, plan.panelsPerTask * panelSums);
+  forBlocks([&](ArrayRef<Index> outerStep, Index step, Index steps) {
+    forPanels([&](Index column, int64_t width, Address place) {
+      packPanel(column, width, step, steps, outerStep);
+      forRowTiles([&](Index tile, int64_t rows) {
+        accumulate(column, width, sumsOf(place, tile, width), tile, rows, step, steps, outerStep);
       });
     });
   });
-  forRowTiles([&](Index tile, int64_t rows) { epilogue(sumsOf(tile), tile, rows); });
+  forPanels([&](Index column, int64_t width, Address place) {
+    forRowTiles([&](Index tile, int64_t rows) {
+      emitEpilogue(sumsOf(place, tile, width), sumStride(width), lanes.mul(tile, plan.tile.rows), rows, column, width);
+    });
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -465,7 +505,7 @@ void ContractionEmitter::emitRowTask(ArrayRef<Index> outer, Index group) {
 // Epilogue
 //===----------------------------------------------------------------------===//
 
-void ContractionEmitter::emitEpilogue(Address at, int64_t sumStride, Index row, int64_t rows, Index column,
+void ContractionEmitter::emitEpilogue(Address at, int64_t distance, Index row, int64_t rows, Index column,
                                       int64_t width) {
   struct Piece {
     int64_t offset, width;
@@ -506,8 +546,7 @@ void ContractionEmitter::emitEpilogue(Address at, int64_t sumStride, Index row, 
     Index inRow = lanes.add(row, inTile);
     for (const Piece &piece : pieces) {
       setPiece(piece);
-      Value from =
-          lanes.materialize(lanes.add(lanes.add(at.offset, lanes.mul(inTile, sumStride)), Index(piece.offset)));
+      Value from = lanes.materialize(lanes.add(lanes.add(at.offset, lanes.mul(inTile, distance)), Index(piece.offset)));
       Value sum = piece.width == 1
                       ? memref::LoadOp::create(b, loc, at.buffer, from).getResult()
                       : vector::LoadOp::create(b, loc, lanes.vectorOf(accumulator), at.buffer, from).getResult();
@@ -534,81 +573,4 @@ void ContractionEmitter::emitEpilogue(Address at, int64_t sumStride, Index row, 
   });
   lanes.width = 1;
   lanes.mask = Value();
-}
-
-//===----------------------------------------------------------------------===//
-// Plain loops
-//===----------------------------------------------------------------------===//
-
-void latewood::cpu::emitContractionLoops(ContractOp op, OpBuilder &b) {
-  OpBuilder::InsertionGuard guard(b);
-  Location loc = op.getLoc();
-  SmallVector<ContractOp::DimKind> kinds = op.getDimKinds();
-  SmallVector<Value> indices(kinds.size());
-  Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
-  auto extentOf = [&](unsigned dim) -> Value {
-    for (auto [operand, map] : llvm::zip_equal(op->getOperands(), op.getMaps()))
-      for (auto [position, expression] : llvm::enumerate(map.getResults()))
-        if (cast<AffineDimExpr>(expression).getPosition() == dim)
-          return b.createOrFold<memref::DimOp>(loc, operand, position);
-    return one;
-  };
-  auto load = [&](unsigned operand) -> Value {
-    if (!isa<MemRefType>(op->getOperand(operand).getType()))
-      return op->getOperand(operand);
-    SmallVector<Value> at;
-    for (AffineExpr expression : op.getMap(operand).getResults())
-      at.push_back(indices[cast<AffineDimExpr>(expression).getPosition()]);
-    return memref::LoadOp::create(b, loc, op->getOperand(operand), at);
-  };
-  Type accumulator = op.getAccumulatorType();
-  auto extend = [&](Value value, bool isUnsigned) -> Value {
-    if (value.getType() == accumulator)
-      return value;
-    if (isa<FloatType>(accumulator))
-      return arith::ExtFOp::create(b, loc, accumulator, value);
-    return isUnsigned ? arith::ExtUIOp::create(b, loc, accumulator, value).getResult()
-                      : arith::ExtSIOp::create(b, loc, accumulator, value).getResult();
-  };
-
-  for (auto [dim, kind] : llvm::enumerate(kinds)) {
-    if (kind == ContractOp::DimKind::Reduced)
-      continue;
-    auto loop = scf::ForOp::create(b, loc, zero, extentOf(dim), one);
-    b.setInsertionPoint(loop.getBody()->getTerminator());
-    indices[dim] = loop.getInductionVar();
-  }
-  Value sum = arith::ConstantOp::create(b, loc, cast<TypedAttr>(b.getZeroAttr(accumulator)));
-  SmallVector<scf::ForOp> loops;
-  for (auto [dim, kind] : llvm::enumerate(kinds)) {
-    if (kind != ContractOp::DimKind::Reduced)
-      continue;
-    auto loop = scf::ForOp::create(b, loc, zero, extentOf(dim), one, sum);
-    b.setInsertionPointToStart(loop.getBody());
-    indices[dim] = loop.getInductionVar();
-    sum = loop.getRegionIterArg(0);
-    loops.push_back(loop);
-  }
-  Value lhs = extend(load(0), op.getLhsUnsigned()), rhs = extend(load(1), op.getRhsUnsigned());
-  if (isa<FloatType>(accumulator))
-    sum = arith::AddFOp::create(b, loc, sum, arith::MulFOp::create(b, loc, lhs, rhs));
-  else
-    sum = arith::AddIOp::create(b, loc, sum, arith::MulIOp::create(b, loc, lhs, rhs));
-  for (scf::ForOp loop : llvm::reverse(loops)) {
-    scf::YieldOp::create(b, loc, sum);
-    sum = loop.getResult(0);
-    b.setInsertionPointAfter(loop);
-  }
-
-  IRMapping mapping;
-  mapping.map(op.getBody().getArgument(0), sum);
-  for (unsigned i = 0, e = op.getExtras().size(); i < e; ++i)
-    mapping.map(op.getBody().getArgument(1 + i), load(2 + i));
-  for (Operation &inner : op.getBody().without_terminator())
-    b.clone(inner, mapping);
-  SmallVector<Value> at;
-  for (AffineExpr expression : op.getInitMap().getResults())
-    at.push_back(indices[cast<AffineDimExpr>(expression).getPosition()]);
-  memref::StoreOp::create(b, loc, mapping.lookupOrDefault(op.getBody().getTerminator()->getOperand(0)), op.getInit(),
-                          at);
 }

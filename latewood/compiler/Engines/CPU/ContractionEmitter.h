@@ -41,6 +41,13 @@ private:
   void emitTiles();
   void emitTileTask(llvm::ArrayRef<Index> outer, Index group, Index block);
   void emitPanel(Index column, int64_t width);
+  void emitStreamedTask(Index group);
+  void packPanel(Index column, int64_t width, Index step, Index steps, llvm::ArrayRef<Index> outerStep);
+  void forRowTiles(llvm::function_ref<void(Index tile, int64_t rows)> body);
+  void forBlocks(llvm::function_ref<void(llvm::ArrayRef<Index> outerStep, Index step, Index steps)> body);
+  /// Where the sums of a row tile are, among those of a panel that begin at `first`.
+  Address sumsOf(Address first, Index tile, int64_t width);
+  int64_t sumStride(int64_t width) const { return width <= plan.tile.lanes ? plan.tile.lanes : plan.tile.columns; }
   void accumulate(Index column, int64_t width, Address sums, Index tile, int64_t rows, Index step, Index steps,
                   llvm::ArrayRef<Index> outerStep);
   void packA(Address into, llvm::ArrayRef<Index> outer, Index tile, int64_t tiles);
@@ -50,9 +57,8 @@ private:
   void emitRow();
   void emitRowTask(llvm::ArrayRef<Index> outer, Index group);
 
-  // Epilogue: `rows` rows of `width` results, from sums whose rows lie `sumStride` apart.
-  void emitEpilogue(Address sums, int64_t sumStride, Index row, int64_t rows, Index column, int64_t width);
-  void emitResults(llvm::ArrayRef<Lanes> extras, Address sums, Index row, Index column, int64_t offset);
+  // Epilogue: `rows` rows of `width` results, from sums whose rows lie `distance` apart.
+  void emitEpilogue(Address at, int64_t distance, Index row, int64_t rows, Index column, int64_t width);
 
   ContractOp op;
   ContractionPlan plan;

@@ -30,6 +30,8 @@ static constexpr int64_t conflictBytes = 2048;
 static constexpr int64_t mostSteps = 4096, blockSteps = 2048;
 // Rows of partial sums that a blocked panel keeps in memory.
 static constexpr int64_t mostBlockedRows = 1024;
+// A matrix that is larger than this and meets no more rows than that is streamed, so many steps at a time.
+static constexpr int64_t streamedBytes = int64_t(2) << 20, mostStreamedRows = 24, streamedSteps = 16;
 // Scratch of one task.
 static constexpr int64_t mostTaskBytes = int64_t(1) << 20;
 
@@ -161,6 +163,15 @@ static void planTiles(ContractionPlan &plan, Type aElement, Type bElement, Type 
     plan.kBlock = divideCeil(steps, divideCeil(steps, blockSteps));
   if (plan.isBlocked)
     plan.rowTilesPerTask = std::min(plan.rowTilesPerTask, std::max<int64_t>(1, mostBlockedRows / plan.tile.rows));
+
+  int64_t bBytes = steps * plan.column.extent * bElement.getIntOrFloatBitWidth() / 8;
+  if (rows <= mostStreamedRows && bBytes > streamedBytes && plan.column.strides[plan.b] == 1 && plan.panels() > 1) {
+    plan.isBlocked = plan.isStreamed = true;
+    plan.kBlock = streamedSteps;
+    plan.rowTilesPerTask = plan.rowTiles();
+    int64_t least = divideCeil(leastChunk, plan.tile.columns), most = divideCeil(mostChunk, plan.tile.columns);
+    plan.panelsPerTask = std::clamp(divideCeil(plan.panels(), 4), std::min(least, plan.panels()), most);
+  }
 
   // B is read where it lies when its rows are vectors anyway and few row tiles share a panel: half of a line at a time
   // (AVX2), that pays only for a tile or two.

@@ -61,9 +61,10 @@ struct ContractionPlan {
 
   // Tiles.
   RowFactorSource aSource = RowFactorSource::Direct;
-  bool packsB = true;     // false: full panels are read in place
-  int64_t kBlock = 1;     // steps of the sum that a kernel makes at once
-  bool isBlocked = false; // partial sums of a panel are kept in memory between blocks
+  bool packsB = true;      // false: full panels are read in place
+  int64_t kBlock = 1;      // steps of the sum that a kernel makes at once
+  bool isBlocked = false;  // partial sums of a panel are kept in memory between blocks
+  bool isStreamed = false; // blocks of the sum outside, panels inside: B is read in long rows
   int64_t panelsPerTask = 1, rowTilesPerTask = 1;
 
   // One row.

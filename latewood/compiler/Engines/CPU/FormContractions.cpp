@@ -11,13 +11,14 @@
 //   form     linalg.generic with the body `out + lhs * rhs` becomes cpu.contract; the fill that `out` starts from
 //   disappears absorb   a copy that produces an operand becomes the operand's indexing map (or its element type) fuse
 //   an elementwise consumer, the only user of the result, becomes the epilogue
-// A reshape between the product and its consumer is no obstacle: the product takes the finer shape.
+// A reshape between the product and its consumer is no obstacle: see FormContractionsReshapes.cpp.
 //
 // In:  linalg on tensors, element types as they lie in memory.
 // Out: products of static shape and of element types that the library has kernels for are cpu.contract; a remark says
 // why
 //      another one stays linalg.
 
+#include "latewood/compiler/Engines/CPU/FormContractions.h"
 #include "latewood/compiler/Dialect/CPU/CPU.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -210,19 +211,11 @@ struct FormContraction : OpRewritePattern<linalg::GenericOp> {
 // Absorb
 //===----------------------------------------------------------------------===//
 
-// A producer that permutes, repeats or widens the elements of one tensor.
-struct Copy {
-  Value source;
-  AffineMap map;   // from the index of the copy to the index of the source
-  bool isUnsigned; // of a widening of integers
-  bool isWidening;
-};
-
-static std::optional<Copy> matchCopy(Value tensor) {
+std::optional<cpu::TensorCopy> cpu::matchTensorCopy(Value tensor) {
   if (auto transpose = tensor.getDefiningOp<linalg::TransposeOp>())
-    return Copy{transpose.getInput(),
-                inversePermutation(AffineMap::getPermutationMap(transpose.getPermutation(), tensor.getContext())),
-                false, false};
+    return TensorCopy{transpose.getInput(),
+                      inversePermutation(AffineMap::getPermutationMap(transpose.getPermutation(), tensor.getContext())),
+                      false, false};
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
   if (!generic || generic.getNumDpsInputs() != 1 || generic.getNumDpsInits() != 1 || generic.getNumReductionLoops() ||
       !isa<RankedTensorType>(generic.getDpsInputs()[0].getType()))
@@ -241,7 +234,7 @@ static std::optional<Copy> matchCopy(Value tensor) {
   }
   if (value != generic.getBody()->getArgument(0))
     return std::nullopt;
-  return Copy{generic.getDpsInputs()[0], from.compose(inversePermutation(to)), isUnsigned, isWidening};
+  return TensorCopy{generic.getDpsInputs()[0], from.compose(inversePermutation(to)), isUnsigned, isWidening};
 }
 
 // Whether a dimension of the space still indexes two of the three main operands.
@@ -273,7 +266,7 @@ struct AbsorbCopy : OpRewritePattern<ContractOp> {
   LogicalResult matchAndRewrite(ContractOp contract, PatternRewriter &rewriter) const override {
     SmallVector<int64_t> extents = contract.getExtents();
     for (unsigned i = 0, e = contract.getNumOperands() - 1; i < e; ++i) {
-      std::optional<Copy> copy = matchCopy(contract.getOperand(i));
+      std::optional<cpu::TensorCopy> copy = cpu::matchTensorCopy(contract.getOperand(i));
       if (!copy)
         continue;
       SmallVector<AffineMap> maps = contract.getMaps();
@@ -310,8 +303,7 @@ struct AbsorbCopy : OpRewritePattern<ContractOp> {
 // Fuse
 //===----------------------------------------------------------------------===//
 
-// Whether the body can be computed on vectors: elementwise arithmetic only, constants apart.
-static bool isVectorizable(Block &body) {
+bool cpu::isVectorizableEpilogue(Block &body) {
   return llvm::all_of(body.without_terminator(), [](Operation &op) {
     return op.hasTrait<OpTrait::ConstantLike>() ||
            (OpTrait::hasElementwiseMappableTraits(&op) && op.getNumRegions() == 0 && op.getNumResults() == 1 &&
@@ -325,7 +317,7 @@ struct FuseConsumer : OpRewritePattern<linalg::GenericOp> {
 
   LogicalResult matchAndRewrite(linalg::GenericOp consumer, PatternRewriter &rewriter) const override {
     if (consumer.getNumReductionLoops() || consumer.getNumDpsInits() != 1 || !consumer.hasPureTensorSemantics() ||
-        !isVectorizable(*consumer.getBody()))
+        !cpu::isVectorizableEpilogue(*consumer.getBody()))
       return failure();
     for (OpOperand *input : consumer.getDpsInputOperands())
       if (auto contract = input->get().getDefiningOp<ContractOp>())
@@ -434,130 +426,13 @@ struct FuseConsumer : OpRewritePattern<linalg::GenericOp> {
 };
 } // namespace
 
-//===----------------------------------------------------------------------===//
-// Reshapes
-//===----------------------------------------------------------------------===//
-
-// Splits dimension `dim` of the space into dimensions of the given extents, outermost first. Operands are reshaped
-// accordingly; the old result is the new one, reshaped back.
-static void splitDim(ContractOp contract, unsigned dim, ArrayRef<int64_t> extents, RewriterBase &rewriter) {
-  unsigned parts = extents.size(), numDims = contract.getNumDims() + parts - 1;
-  Location loc = contract.getLoc();
-  rewriter.setInsertionPoint(contract);
-  SmallVector<Value> operands;
-  SmallVector<AffineMap> maps;
-  SmallVector<ReassociationIndices> resultGroups;
-  for (auto [operand, map] : llvm::zip_equal(contract.getOperands(), contract.getMaps())) {
-    SmallVector<AffineExpr> results;
-    SmallVector<ReassociationIndices> groups;
-    SmallVector<int64_t> shape;
-    for (auto [position, expression] : llvm::enumerate(map.getResults())) {
-      unsigned old = cast<AffineDimExpr>(expression).getPosition();
-      groups.emplace_back();
-      for (unsigned part = 0, e = old == dim ? parts : 1; part < e; ++part) {
-        groups.back().push_back(results.size());
-        results.push_back(rewriter.getAffineDimExpr(old == dim ? dim + part : old > dim ? old + parts - 1 : old));
-        shape.push_back(old == dim ? extents[part] : cast<ShapedType>(operand.getType()).getDimSize(position));
-      }
-    }
-    maps.push_back(AffineMap::get(numDims, 0, results, rewriter.getContext()));
-    resultGroups = groups;
-    auto type = dyn_cast<RankedTensorType>(operand.getType());
-    if (!type || results.size() == map.getNumResults())
-      operands.push_back(operand);
-    else if (operand.getDefiningOp<tensor::EmptyOp>())
-      operands.push_back(tensor::EmptyOp::create(rewriter, loc, shape, type.getElementType()));
-    else
-      operands.push_back(tensor::ExpandShapeOp::create(
-          rewriter, loc, RankedTensorType::get(shape, type.getElementType()), operand, groups));
-  }
-  NamedAttrList attributes(contract->getAttrs());
-  attributes.set(contract.getIndexingMapsAttrName(), rewriter.getAffineMapArrayAttr(maps));
-  auto split = ContractOp::create(rewriter, loc, TypeRange(operands.back().getType()), operands, attributes);
-  rewriter.inlineRegionBefore(contract.getEpilogue(), split.getEpilogue(), split.getEpilogue().end());
-  if (split.getResult().getType() == contract.getResult().getType())
-    rewriter.replaceOp(contract, split);
-  else
-    rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(contract, contract.getResult().getType(), split.getResult(),
-                                                         resultGroups);
-}
-
 namespace {
-// A result that is expanded for an elementwise consumer: the product is computed in the finer shape.
-struct SplitForConsumer : OpRewritePattern<tensor::ExpandShapeOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(tensor::ExpandShapeOp expand, PatternRewriter &rewriter) const override {
-    auto contract = expand.getSrc().getDefiningOp<ContractOp>();
-    if (!contract || !contract->hasOneUse() || !expand->hasOneUse() || !expand.getResultType().hasStaticShape())
-      return failure();
-    auto consumer = dyn_cast<linalg::GenericOp>(*expand->user_begin());
-    if (!consumer || consumer.getNumReductionLoops() || consumer.getNumDpsInits() != 1 ||
-        !isVectorizable(*consumer.getBody()))
-      return failure();
-    for (auto [position, group] : llvm::enumerate(expand.getReassociationIndices())) {
-      if (group.size() == 1)
-        continue;
-      // One dimension at a time: the pattern matches again for the next one, on the folded reshape.
-      SmallVector<int64_t> extents;
-      for (int64_t i : group)
-        extents.push_back(expand.getResultType().getDimSize(i));
-      unsigned dim = cast<AffineDimExpr>(contract.getInitMap().getResult(position)).getPosition();
-      splitDim(contract, dim, extents, rewriter);
-      return success();
-    }
-    return failure();
-  }
-};
-
-// A factor that is a collapsed view of a permuted copy: in the finer shape the copy can be absorbed. Not where the
-// result would need a reshape that nobody undoes.
-struct SplitForProducer : OpRewritePattern<ContractOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(ContractOp contract, PatternRewriter &rewriter) const override {
-    for (unsigned i = 0; i < 2; ++i) {
-      auto collapse = contract.getOperand(i).getDefiningOp<tensor::CollapseShapeOp>();
-      if (!collapse || !collapse.getSrcType().hasStaticShape())
-        continue;
-      std::optional<Copy> copy = matchCopy(collapse.getSrc());
-      if (!copy || copy->map.getNumResults() != copy->map.getNumDims())
-        continue;
-      SmallVector<std::pair<unsigned, SmallVector<int64_t>>> splits;
-      bool inResult = false;
-      for (auto [position, group] : llvm::enumerate(collapse.getReassociationIndices())) {
-        if (group.size() == 1)
-          continue;
-        unsigned dim = cast<AffineDimExpr>(contract.getMap(i).getResult(position)).getPosition();
-        inResult |= contract.getInitMap().isFunctionOfDim(dim);
-        SmallVector<int64_t> extents;
-        for (int64_t source : group)
-          extents.push_back(collapse.getSrcType().getDimSize(source));
-        splits.emplace_back(dim, extents);
-      }
-      if (splits.empty() || (inResult && !(contract->hasOneUse() && isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
-                                                                        *contract->user_begin()))))
-        continue;
-      splitDim(contract, splits.front().first, splits.front().second, rewriter);
-      return success();
-    }
-    return failure();
-  }
-};
-
 class FormContractionsPass : public cpu::impl::FormContractionsPassBase<FormContractionsPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    patterns.add<FormContraction, AbsorbCopy, FuseConsumer, SplitForConsumer, SplitForProducer>(context);
-    // A product that is collapsed for its consumer: the consumer takes the finer shape instead.
-    linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [](OpOperand *operand) {
-      auto collapse = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
-      return collapse && collapse->hasOneUse() && collapse.getSrc().getDefiningOp<ContractOp>();
-    });
-    tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
-    tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
-    tensor::populateFoldTensorEmptyPatterns(patterns);
+    patterns.add<FormContraction, AbsorbCopy, FuseConsumer>(context);
+    cpu::populateContractionReshapePatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
 

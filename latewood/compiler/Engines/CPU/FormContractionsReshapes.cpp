@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reshapes around matrix products. Row-major reshapes only merge and split dimensions, and a product does not care into
+// how many dimensions its rows are divided:
+//   - a result that is collapsed is computed in the coarser shape, where all operands can be collapsed in the same way;
+//   - a result that is expanded for an elementwise consumer is computed in the finer shape;
+//   - a factor that is a collapsed view of a permuted copy is read in the finer shape, without the copy.
+// What reshapes remain are views of the operands.
+
+#include "latewood/compiler/Dialect/CPU/CPU.h"
+#include "latewood/compiler/Engines/CPU/FormContractions.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+
+using namespace mlir;
+using namespace latewood;
+using cpu::ContractOp;
+
+// Splits dimension `dim` of the space into dimensions of the given extents, outermost first. Operands are reshaped
+// accordingly; the old result is the new one, reshaped back.
+static void splitDim(ContractOp contract, unsigned dim, ArrayRef<int64_t> extents, RewriterBase &rewriter) {
+  unsigned parts = extents.size(), numDims = contract.getNumDims() + parts - 1;
+  Location loc = contract.getLoc();
+  rewriter.setInsertionPoint(contract);
+  SmallVector<Value> operands;
+  SmallVector<AffineMap> maps;
+  SmallVector<ReassociationIndices> resultGroups;
+  for (auto [operand, map] : llvm::zip_equal(contract.getOperands(), contract.getMaps())) {
+    SmallVector<AffineExpr> results;
+    SmallVector<ReassociationIndices> groups;
+    SmallVector<int64_t> shape;
+    for (auto [position, expression] : llvm::enumerate(map.getResults())) {
+      unsigned old = cast<AffineDimExpr>(expression).getPosition();
+      groups.emplace_back();
+      for (unsigned part = 0, e = old == dim ? parts : 1; part < e; ++part) {
+        groups.back().push_back(results.size());
+        results.push_back(rewriter.getAffineDimExpr(old == dim ? dim + part : old > dim ? old + parts - 1 : old));
+        shape.push_back(old == dim ? extents[part] : cast<ShapedType>(operand.getType()).getDimSize(position));
+      }
+    }
+    maps.push_back(AffineMap::get(numDims, 0, results, rewriter.getContext()));
+    resultGroups = groups;
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    if (!type || results.size() == map.getNumResults())
+      operands.push_back(operand);
+    else if (operand.getDefiningOp<tensor::EmptyOp>())
+      operands.push_back(tensor::EmptyOp::create(rewriter, loc, shape, type.getElementType()));
+    else
+      operands.push_back(tensor::ExpandShapeOp::create(
+          rewriter, loc, RankedTensorType::get(shape, type.getElementType()), operand, groups));
+  }
+  NamedAttrList attributes(contract->getAttrs());
+  attributes.set(contract.getIndexingMapsAttrName(), rewriter.getAffineMapArrayAttr(maps));
+  auto split = ContractOp::create(rewriter, loc, TypeRange(operands.back().getType()), operands, attributes);
+  rewriter.inlineRegionBefore(contract.getEpilogue(), split.getEpilogue(), split.getEpilogue().end());
+  if (split.getResult().getType() == contract.getResult().getType())
+    rewriter.replaceOp(contract, split);
+  else
+    rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(contract, contract.getResult().getType(), split.getResult(),
+                                                         resultGroups);
+}
+
+// Makes one dimension of each group of dimensions of the space, whose members lie beside each other in every operand
+// that has them. Operands are reshaped accordingly; the result has the coarser shape.
+static ContractOp mergeDims(ContractOp contract, ArrayRef<SmallVector<unsigned>> groups, RewriterBase &rewriter) {
+  Location loc = contract.getLoc();
+  rewriter.setInsertionPoint(contract);
+  // A group is represented by its first dimension.
+  SmallVector<bool> isGone(contract.getNumDims(), false);
+  for (ArrayRef<unsigned> group : groups)
+    for (unsigned dim : group.drop_front())
+      isGone[dim] = true;
+  SmallVector<unsigned> newDims;
+  unsigned numDims = 0;
+  for (bool gone : isGone)
+    newDims.push_back(gone ? numDims : numDims++);
+
+  SmallVector<Value> operands;
+  SmallVector<AffineMap> maps;
+  for (auto [operand, map] : llvm::zip_equal(contract.getOperands(), contract.getMaps())) {
+    SmallVector<AffineExpr> results;
+    SmallVector<ReassociationIndices> reassociation;
+    SmallVector<int64_t> shape;
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    for (auto [position, expression] : llvm::enumerate(map.getResults())) {
+      unsigned dim = cast<AffineDimExpr>(expression).getPosition();
+      if (isGone[dim]) {
+        reassociation.back().push_back(position);
+        shape.back() *= type.getDimSize(position);
+        continue;
+      }
+      reassociation.push_back({static_cast<int64_t>(position)});
+      shape.push_back(type.getDimSize(position));
+      results.push_back(rewriter.getAffineDimExpr(newDims[dim]));
+    }
+    maps.push_back(AffineMap::get(numDims, 0, results, rewriter.getContext()));
+    if (!type || results.size() == map.getNumResults())
+      operands.push_back(operand);
+    else if (operand.getDefiningOp<tensor::EmptyOp>())
+      operands.push_back(tensor::EmptyOp::create(rewriter, loc, shape, type.getElementType()));
+    else
+      operands.push_back(tensor::CollapseShapeOp::create(
+          rewriter, loc, RankedTensorType::get(shape, type.getElementType()), operand, reassociation));
+  }
+  NamedAttrList attributes(contract->getAttrs());
+  attributes.set(contract.getIndexingMapsAttrName(), rewriter.getAffineMapArrayAttr(maps));
+  auto merged = ContractOp::create(rewriter, loc, TypeRange(operands.back().getType()), operands, attributes);
+  rewriter.inlineRegionBefore(contract.getEpilogue(), merged.getEpilogue(), merged.getEpilogue().end());
+  return merged;
+}
+
+namespace {
+// A result that is collapsed: the product is computed in the coarser shape where the factors allow it.
+struct MergeForConsumer : OpRewritePattern<tensor::CollapseShapeOp> {
+  MergeForConsumer(MLIRContext *context) : OpRewritePattern(context, /*benefit=*/2) {}
+
+  LogicalResult matchAndRewrite(tensor::CollapseShapeOp collapse, PatternRewriter &rewriter) const override {
+    auto contract = collapse.getSrc().getDefiningOp<ContractOp>();
+    if (!contract || !contract->hasOneUse() || !collapse.getResultType().hasStaticShape())
+      return failure();
+    SmallVector<AffineMap> maps = contract.getMaps();
+    SmallVector<SmallVector<unsigned>> groups;
+    for (const ReassociationIndices &indices : collapse.getReassociationIndices()) {
+      if (indices.size() == 1)
+        continue;
+      SmallVector<unsigned> group;
+      for (int64_t position : indices)
+        group.push_back(cast<AffineDimExpr>(maps.back().getResult(position)).getPosition());
+      for (AffineMap map : maps) {
+        // The positions of the group's members: all in a row, or none.
+        std::optional<unsigned> first = map.getResultPosition(getAffineDimExpr(group.front(), rewriter.getContext()));
+        for (auto [i, dim] : llvm::enumerate(group)) {
+          std::optional<unsigned> position = map.getResultPosition(getAffineDimExpr(dim, rewriter.getContext()));
+          if (position.has_value() != first.has_value() || (first && *position != *first + i))
+            return failure();
+        }
+      }
+      groups.push_back(group);
+    }
+    if (groups.empty())
+      return failure();
+    rewriter.replaceOp(collapse, mergeDims(contract, groups, rewriter).getResult());
+    return success();
+  }
+};
+} // namespace
+
+namespace {
+// A result that is expanded for an elementwise consumer: the product is computed in the finer shape.
+struct SplitForConsumer : OpRewritePattern<tensor::ExpandShapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ExpandShapeOp expand, PatternRewriter &rewriter) const override {
+    auto contract = expand.getSrc().getDefiningOp<ContractOp>();
+    if (!contract || !contract->hasOneUse() || !expand->hasOneUse() || !expand.getResultType().hasStaticShape())
+      return failure();
+    auto consumer = dyn_cast<linalg::GenericOp>(*expand->user_begin());
+    if (!consumer || consumer.getNumReductionLoops() || consumer.getNumDpsInits() != 1 ||
+        !cpu::isVectorizableEpilogue(*consumer.getBody()))
+      return failure();
+    for (auto [position, group] : llvm::enumerate(expand.getReassociationIndices())) {
+      if (group.size() == 1)
+        continue;
+      // One dimension at a time: the pattern matches again for the next one, on the folded reshape.
+      SmallVector<int64_t> extents;
+      for (int64_t i : group)
+        extents.push_back(expand.getResultType().getDimSize(i));
+      unsigned dim = cast<AffineDimExpr>(contract.getInitMap().getResult(position)).getPosition();
+      splitDim(contract, dim, extents, rewriter);
+      return success();
+    }
+    return failure();
+  }
+};
+
+// A factor that is a collapsed view of a permuted copy: in the finer shape the copy can be absorbed. Not where the
+// result would need a reshape that nobody undoes.
+struct SplitForProducer : OpRewritePattern<ContractOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ContractOp contract, PatternRewriter &rewriter) const override {
+    for (unsigned i = 0; i < 2; ++i) {
+      auto collapse = contract.getOperand(i).getDefiningOp<tensor::CollapseShapeOp>();
+      if (!collapse || !collapse.getSrcType().hasStaticShape())
+        continue;
+      std::optional<cpu::TensorCopy> copy = cpu::matchTensorCopy(collapse.getSrc());
+      if (!copy || copy->map.getNumResults() != copy->map.getNumDims())
+        continue;
+      SmallVector<std::pair<unsigned, SmallVector<int64_t>>> splits;
+      bool inResult = false;
+      for (auto [position, group] : llvm::enumerate(collapse.getReassociationIndices())) {
+        if (group.size() == 1)
+          continue;
+        unsigned dim = cast<AffineDimExpr>(contract.getMap(i).getResult(position)).getPosition();
+        inResult |= contract.getInitMap().isFunctionOfDim(dim);
+        SmallVector<int64_t> extents;
+        for (int64_t source : group)
+          extents.push_back(collapse.getSrcType().getDimSize(source));
+        splits.emplace_back(dim, extents);
+      }
+      if (splits.empty() || (inResult && !(contract->hasOneUse() && isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
+                                                                        *contract->user_begin()))))
+        continue;
+      splitDim(contract, splits.front().first, splits.front().second, rewriter);
+      return success();
+    }
+    return failure();
+  }
+};
+
+} // namespace
+
+void cpu::populateContractionReshapePatterns(RewritePatternSet &patterns) {
+  MLIRContext *context = patterns.getContext();
+  patterns.add<MergeForConsumer, SplitForConsumer, SplitForProducer>(context);
+  // A product that is collapsed for its consumer and could not be computed in that shape: the consumer takes the finer
+  // one.
+  linalg::populateFoldReshapeOpsByExpansionPatterns(patterns, [](OpOperand *operand) {
+    auto collapse = operand->get().getDefiningOp<tensor::CollapseShapeOp>();
+    return collapse && collapse->hasOneUse() && collapse.getSrc().getDefiningOp<ContractOp>();
+  });
+  tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
+  tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
+  tensor::populateFoldTensorEmptyPatterns(patterns);
+}

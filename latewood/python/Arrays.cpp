@@ -116,6 +116,8 @@ nb::object arraysModule() { return nb::module_::import_("latewood._arrays"); }
 
 } // namespace
 
+bool hasBufferFormat(ElementType type) { return formatOf(type) != nullptr; }
+
 ElementType elementTypeOf(nb::handle object) {
   if (nb::isinstance<ElementType>(object))
     return nb::cast<ElementType>(object);

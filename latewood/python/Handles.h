@@ -82,6 +82,9 @@ T check(runtime::StatusOr<T> value) {
 /// `isWritable` the memory must be writable.
 runtime::Ref<runtime::MemRefValue> viewOf(nb::handle object, bool isWritable);
 
+/// Whether the buffer protocol can say this element type.
+bool hasBufferFormat(runtime::ElementType type);
+
 /// The slots that give MemRefValue the buffer protocol.
 extern PyType_Slot memRefSlots[];
 

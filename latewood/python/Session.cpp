@@ -201,9 +201,29 @@ nb::list executeFunction(const PySession &self, const std::string &name, nb::han
   return call(self, *function, Items(inArgs, "in_args"), outArgs, streamOf(stream), /*mayCopy=*/false);
 }
 
+/// An attribute of a module, looked up once and kept: what is on the path of every call.
+nb::handle kept(PyObject *&place, const char *module, const char *name) {
+  if (!place)
+    place = nb::object(nb::module_::import_(module).attr(name)).release().ptr();
+  return place;
+}
+
+/// Calls with arrays of any kind; results have the kind of the first array. NumPy in, NumPy out is the short way.
 nb::list callArrays(const PySession &self, const std::string &name, nb::handle arguments) {
+  static PyObject *ndarray, *asarray, *likeArguments;
   const FunctionSignature *function = check(self.ref->executable()->getFunction(name));
-  return call(self, *function, Items(arguments, "arguments"), nb::none(), nullptr, /*mayCopy=*/true);
+  Items items(arguments, "arguments");
+  nb::list results = call(self, *function, items, nb::none(), nullptr, /*mayCopy=*/true);
+  bool isNumPy = items.size() != 0 &&
+                 Py_TYPE(items[0].ptr()) == reinterpret_cast<PyTypeObject *>(kept(ndarray, "numpy", "ndarray").ptr());
+  for (const runtime::ValueSignature &result : function->results)
+    isNumPy &= hasBufferFormat(result.elementType);
+  if (!isNumPy)
+    return nb::cast<nb::list>(kept(likeArguments, "latewood._arrays", "like_arguments")(results, arguments));
+  nb::list arrays;
+  for (nb::handle result : results)
+    arrays.append(kept(asarray, "numpy", "asarray")(result));
+  return arrays;
 }
 
 nb::dict toDict(const runtime::AllocationCounter &counter) {

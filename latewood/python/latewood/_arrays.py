@@ -115,7 +115,7 @@ def to_numpy(value: Any) -> np.ndarray:
     """A NumPy array on the memory of a MemRefValue, which it keeps alive."""
     dtype = dtype_of(value.dtype)
     if dtype not in _ML_CODES:
-        return np.asarray(memoryview(value))
+        return np.asarray(value)
     return np.asarray(memoryview(value._with_dtype(_INTEGER_CODES[dtype.itemsize]))).view(dtype)
 
 

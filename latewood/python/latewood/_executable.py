@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from . import _arrays, _runtime
+from . import _runtime
 from .errors import InvalidArgumentError, LatewoodError
 
 
@@ -34,10 +34,9 @@ class Executable(_runtime.Executable):
         except IndexError:
             session = _runtime.RuntimeSession(self)
         try:
-            results = session._call_arrays(function, arguments)
+            arrays = session._call_arrays(function, arguments)
         finally:
             self._idle.append(session)
-        arrays = _arrays.like_arguments(results, arguments)
         return arrays[0] if len(arrays) == 1 else tuple(arrays)
 
     def save(self, path: str | os.PathLike) -> None:

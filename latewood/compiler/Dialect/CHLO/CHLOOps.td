@@ -19,7 +19,7 @@ def CHLO_Dialect : Dialect {
 }
 
 class CHLO_ElementwiseOp<string mnemonic, string what, list<Trait> traits = []>
-    : Op<CHLO_Dialect, mnemonic, !listconcat([Pure, StableHLO_Elementwise, InferTypeOpAdaptorWithIsCompatible], traits)> {
+    : Op<CHLO_Dialect, mnemonic, !listconcat([Pure, StableHLO_Elementwise, StableHLO_InferredTypes], traits)> {
   let summary = what;
   string compatible = [{
     bool $cppClass::isCompatibleReturnTypes(::mlir::TypeRange l, ::mlir::TypeRange r) {
@@ -104,7 +104,7 @@ def CHLO_NextAfterOp : CHLO_BinaryOp<"next_after", "The next number after x in t
 def CHLO_PolygammaOp : CHLO_BinaryOp<"polygamma", "Derivative of order n of the digamma function at x", "n", "x">;
 def CHLO_ZetaOp : CHLO_BinaryOp<"zeta", "Hurwitz zeta function", "x", "q">;
 
-def CHLO_ConstantOp : Op<CHLO_Dialect, "constant", [ConstantLike, Pure, InferTypeOpAdaptorWithIsCompatible]> {
+def CHLO_ConstantOp : Op<CHLO_Dialect, "constant", [ConstantLike, Pure, StableHLO_InferredTypes]> {
   let summary = "a constant tensor";
   let description = "Constraints: (C1) value and result have the same type.";
   let arguments = (ins ElementsAttr:$value);
@@ -124,7 +124,7 @@ def CHLO_ConstantOp : Op<CHLO_Dialect, "constant", [ConstantLike, Pure, InferTyp
   let hasFolder = 1;
 }
 
-def CHLO_TopKOp : Op<CHLO_Dialect, "top_k", [Pure, InferTypeOpAdaptorWithIsCompatible,
+def CHLO_TopKOp : Op<CHLO_Dialect, "top_k", [Pure, StableHLO_InferredTypes,
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "the largest elements along the last dimension, and where they are";
   let description = [{

@@ -34,7 +34,7 @@ static bool parseInnerToken(AsmParser &parser) {
 
 /// Reads a bracketed text, brackets included, and makes it an attribute with `name` in front.
 static ParseResult parseText(AsmParser &parser, StringRef name, OpaqueAttr &attribute) {
-  SMLoc start = parser.getCurrentLocation();
+  SMLoc start = parser.getCurrentLocation(), location = start;
   SmallVector<char> open;
   auto close = [&](char bracket) {
     bool matches = !open.empty() && open.back() == bracket;
@@ -43,7 +43,7 @@ static ParseResult parseText(AsmParser &parser, StringRef name, OpaqueAttr &attr
     return matches;
   };
   do {
-    SMLoc location = parser.getCurrentLocation();
+    location = parser.getCurrentLocation();
     bool ok = true;
     if (succeeded(parser.parseOptionalLess()))
       open.push_back('<');
@@ -66,9 +66,8 @@ static ParseResult parseText(AsmParser &parser, StringRef name, OpaqueAttr &attr
     if (!ok)
       return parser.emitError(location) << "expected the text of a " << name << " in matching brackets";
   } while (!open.empty());
-  // The parser stands at the next token; what lies between is blank.
-  const char *end = parser.getCurrentLocation().getPointer();
-  StringRef text = StringRef(start.getPointer(), end - start.getPointer()).rtrim();
+  // The last token is the bracket that closes the first one.
+  StringRef text(start.getPointer(), location.getPointer() + 1 - start.getPointer());
   attribute = getTextAttr(parser.getContext(), name + text);
   return success();
 }

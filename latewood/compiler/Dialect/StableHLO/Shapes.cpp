@@ -33,6 +33,14 @@ LogicalResult mergeShape(SmallVectorImpl<int64_t> &shape, ArrayRef<int64_t> othe
   return success();
 }
 
+LogicalResult emitWrongResultTypes(Operation *op, TypeRange expected) {
+  InFlightDiagnostic diagnostic = op->emitOpError("requires result type ");
+  llvm::interleaveComma(expected, diagnostic, [&](Type type) { diagnostic << type; });
+  diagnostic << " by its operands, but got ";
+  llvm::interleaveComma(op->getResultTypes(), diagnostic, [&](Type type) { diagnostic << type; });
+  return diagnostic;
+}
+
 LogicalResult inferElementwise(StringRef op, std::optional<Location> location, TypeRange operands,
                                SmallVectorImpl<Type> &types) {
   auto first = cast<RankedTensorType>(operands[0]);

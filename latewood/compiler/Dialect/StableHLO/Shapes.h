@@ -10,6 +10,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Location.h"
+#include "mlir/IR/Operation.h"
 #include "mlir/IR/TypeRange.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
@@ -33,6 +34,9 @@ llvm::LogicalResult emitConstraint(std::optional<mlir::Location> location, llvm:
                                    Args &&...message) {
   return mlir::emitOptionalError(location, "'", op, "' op (", constraint, ") ", std::forward<Args>(message)...);
 }
+
+/// Reports that the op's result types are not those that follow from its operands. Always fails.
+llvm::LogicalResult emitWrongResultTypes(mlir::Operation *op, mlir::TypeRange expected);
 
 /// The type of an elementwise result: operands must have one element type and agreeing shapes (C1); of each dimension the
 /// known extent is taken.

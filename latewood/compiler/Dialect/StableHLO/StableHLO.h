@@ -22,15 +22,31 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "latewood/compiler/Dialect/StableHLO/Shapes.h"
+
 namespace latewood::stablehlo {
 
 /// Marks ops that compute each result element from the operands' elements at the same index. Operands and result have one
 /// shape, except that `pred` of select and `min`, `max` of clamp may be 0-dimensional.
 template <typename ConcreteType> class ElementwiseTrait : public mlir::OpTrait::TraitBase<ConcreteType, ElementwiseTrait> {};
 
+/// Checks that an op's result types agree with those that its operands and attributes imply.
+template <typename ConcreteType>
+class InferredTypesTrait : public mlir::OpTrait::TraitBase<ConcreteType, InferredTypesTrait> {
+public:
+  static llvm::LogicalResult verifyTrait(mlir::Operation *op) {
+    llvm::SmallVector<mlir::Type, 4> types;
+    if (failed(ConcreteType::inferReturnTypes(op->getContext(), op->getLoc(), op->getOperands(), op->getRawDictionaryAttrs(),
+                                              op->getPropertiesStorage(), op->getRegions(), types)))
+      return mlir::failure();
+    if (ConcreteType::isCompatibleReturnTypes(types, op->getResultTypes()))
+      return mlir::success();
+    return emitWrongResultTypes(op, types);
+  }
+};
+
 } // namespace latewood::stablehlo
 
-#include "latewood/compiler/Dialect/StableHLO/Shapes.h"
 #include "latewood/compiler/Dialect/StableHLO/StableHLODialect.h.inc"
 #include "latewood/compiler/Dialect/StableHLO/StableHLOEnums.h.inc"
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # Builds the device library and the source file that embeds it.
 #
-# latewood_device_library(OUT FOLDER SOURCES...): compiles the C files to one bitcode module per target level, and
-# FOLDER/Runtime.c to an archive of a native object; OUT becomes the list of sources to compile into the compiler. The
-# target latewood-device-library builds the files in the binary folder Library, for tests.
+# latewood_device_library(OUT FOLDER INLINED names... CALLED names...): compiles C files of FOLDER once per target level.
+# Functions that generated code inlines become one bitcode module per level; functions that stay functions, and Runtime.c
+# (what instruction selection calls), become an archive of native objects per level, so that no compilation compiles them
+# again. OUT becomes the list of sources to compile into the compiler, which embed all of it. The target
+# latewood-device-library builds the files, in the binary folder Library, for tests.
 #
 # The library always needs clang of the LLVM that reads the bitcode, whatever compiler builds the rest.
 
@@ -19,48 +21,54 @@ set(LATEWOOD_LIBRARY_FLAGS
   -Werror)
 
 function(latewood_device_library result folder)
+  cmake_parse_arguments(arg "" "" "INLINED;CALLED" ${ARGN})
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
   set(binary ${CMAKE_CURRENT_BINARY_DIR}/Library)
   file(MAKE_DIRECTORY ${binary})
+  set(files)
   foreach(level v3 v4)
     set(modules)
-    foreach(name ${ARGN})
-      set(module ${binary}/${name}.${level}.bc)
-      add_custom_command(
-        OUTPUT ${module}
-        COMMAND ${LATEWOOD_CLANG} ${LATEWOOD_LIBRARY_FLAGS} -march=x86-64-${level} -emit-llvm -MD -MF ${module}.d -MT ${module}
-                -c ${source}/${name}.c -o ${module}
-        DEPENDS ${source}/${name}.c
-        DEPFILE ${module}.d
-        COMMENT "Device library ${name} (${level})")
-      list(APPEND modules ${module})
+    foreach(name ${arg_INLINED})
+      latewood_compile_library(${source}/${name}.c ${binary}/${name}.${level}.bc ${level} -emit-llvm)
+      list(APPEND modules ${binary}/${name}.${level}.bc)
     endforeach()
     add_custom_command(
       OUTPUT ${binary}/library.${level}.bc
       COMMAND ${LATEWOOD_LLVM_LINK} ${modules} -o ${binary}/library.${level}.bc
       DEPENDS ${modules}
       COMMENT "Device library (${level})")
+
+    # One section per function: an image keeps the functions that it calls.
+    set(objects)
+    foreach(name ${arg_CALLED} Runtime)
+      latewood_compile_library(${source}/${name}.c ${binary}/${name}.${level}.o ${level} -ffunction-sections)
+      list(APPEND objects ${binary}/${name}.${level}.o)
+    endforeach()
+    add_custom_command(
+      OUTPUT ${binary}/rt.${level}.a
+      COMMAND ${CMAKE_COMMAND} -E rm -f ${binary}/rt.${level}.a
+      COMMAND ${LATEWOOD_LLVM_AR} rcsD ${binary}/rt.${level}.a ${objects}
+      DEPENDS ${objects}
+      COMMENT "Device library archive (${level})")
+    list(APPEND files ${binary}/library.${level}.bc ${binary}/rt.${level}.a ${objects})
   endforeach()
-  add_custom_command(
-    OUTPUT ${binary}/rt.a ${binary}/Runtime.o
-    COMMAND ${LATEWOOD_CLANG} ${LATEWOOD_LIBRARY_FLAGS} -march=x86-64-v3 -ffunction-sections -MD -MF ${binary}/Runtime.d
-            -MT ${binary}/rt.a -c ${source}/Runtime.c -o ${binary}/Runtime.o
-    COMMAND ${CMAKE_COMMAND} -E rm -f ${binary}/rt.a
-    COMMAND ${LATEWOOD_LLVM_AR} rcsD ${binary}/rt.a ${binary}/Runtime.o
-    DEPENDS ${source}/Runtime.c
-    DEPFILE ${binary}/Runtime.d
-    COMMENT "Device library runtime archive")
+  add_custom_target(latewood-device-library DEPENDS ${files})
 
-  add_custom_target(latewood-device-library
-    DEPENDS ${binary}/library.v3.bc ${binary}/library.v4.bc ${binary}/rt.a ${binary}/Runtime.o)
-
-  set(LATEWOOD_LIBRARY_V3 ${binary}/library.v3.bc)
-  set(LATEWOOD_LIBRARY_V4 ${binary}/library.v4.bc)
-  set(LATEWOOD_RUNTIME_ARCHIVE ${binary}/rt.a)
+  set(LATEWOOD_LIBRARY_FOLDER ${binary})
   set(bytes ${binary}/DeviceLibraryBytes.cpp)
   configure_file(${CMAKE_CURRENT_SOURCE_DIR}/Target/DeviceLibraryBytes.cpp.in ${bytes} @ONLY)
-  set_source_files_properties(${bytes} PROPERTIES
-    OBJECT_DEPENDS "${LATEWOOD_LIBRARY_V3};${LATEWOOD_LIBRARY_V4};${LATEWOOD_RUNTIME_ARCHIVE}"
-    SKIP_PRECOMPILE_HEADERS ON)
+  set_source_files_properties(${bytes} PROPERTIES OBJECT_DEPENDS "${files}" SKIP_PRECOMPILE_HEADERS ON)
   set(${result} ${bytes} PARENT_SCOPE)
+endfunction()
+
+# One C file for one level.
+function(latewood_compile_library source output level)
+  get_filename_component(name ${output} NAME)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${LATEWOOD_CLANG} ${LATEWOOD_LIBRARY_FLAGS} -march=x86-64-${level} ${ARGN} -MD -MF ${output}.d -MT ${output}
+            -c ${source} -o ${output}
+    DEPENDS ${source}
+    DEPFILE ${output}.d
+    COMMENT "Device library ${name}")
 endfunction()

@@ -6,7 +6,7 @@
 //    level; inlining between them needs all of them to agree, so the attributes are replaced after linking.
 //  - LLVM must not invent calls. No library function is known to the optimizer (loops stay loops), conversions that
 //  would
-//    become calls are expanded before, and what instruction selection still calls has to be in the runtime archive.
+//    become calls are expanded before, and what instruction selection still calls has to be in the library archive.
 //    That is checked on the finished object.
 //  - No vectorizers: vector code was made before, with knowledge that LLVM does not have.
 //  - A large module is split by function before the library is linked to each part, and the parts are compiled in
@@ -137,8 +137,8 @@ static void optimize(Module &module, TargetMachine &machine, const TargetLibrary
   builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3).run(module, modules);
 }
 
-// The object may refer to nothing but the runtime archive and other parts of the module.
-static Error checkUndefinedSymbols(const Bytes &object, const StringSet<> &elsewhere) {
+// The object may refer to nothing but the library archive and other parts of the module.
+static Error checkUndefinedSymbols(const Bytes &object, const Target &target, const StringSet<> &elsewhere) {
   auto file = object::ObjectFile::createObjectFile(MemoryBufferRef(StringRef(object.data(), object.size()), "object"));
   if (!file)
     return file.takeError();
@@ -152,7 +152,7 @@ static Error checkUndefinedSymbols(const Bytes &object, const StringSet<> &elsew
     Expected<StringRef> name = symbol.getName();
     if (!name)
       return name.takeError();
-    if (name->empty() || isRuntimeSymbol(*name) || elsewhere.contains(*name))
+    if (name->empty() || isArchiveSymbol(target.getLevel(), *name) || elsewhere.contains(*name))
       continue;
     unknown += (unknown.empty() ? "'" : ", '") + name->str() + "'";
   }
@@ -191,7 +191,7 @@ static Expected<Bytes> compilePart(Module &module, const Target &target, const S
   passes.run(module);
   if (diagnostics.failed())
     return diagnostics.takeError("LLVM failed");
-  if (Error error = checkUndefinedSymbols(object, elsewhere))
+  if (Error error = checkUndefinedSymbols(object, target, elsewhere))
     return error;
   return object;
 }
@@ -296,7 +296,7 @@ Expected<Bytes> compileToImage(std::unique_ptr<Module> module, const Target &tar
   Expected<std::vector<Bytes>> objects = compileToObjects(std::move(module), target, entries);
   if (!objects)
     return objects.takeError();
-  return linkImage(*objects, entries);
+  return linkImage(*objects, target, entries);
 }
 
 } // namespace latewood::target

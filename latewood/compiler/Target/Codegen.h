@@ -7,7 +7,7 @@
 // image of them.
 //
 // In:  a verified module whose undefined symbols are functions of the device library only.
-// Out: objects whose undefined symbols are functions of the runtime archive only. The bytes depend on the module, the
+// Out: objects whose undefined symbols are functions of the library archive only. The bytes depend on the module, the
 // target
 //      and the entries, and on nothing else (not on the number of threads that work on a large module).
 #ifndef LATEWOOD_COMPILER_TARGET_CODEGEN_H

@@ -16,7 +16,8 @@ using namespace llvm;
 
 // Defined by DeviceLibraryBytes.cpp.in; each block is followed by a zero byte.
 extern "C" __attribute__((visibility("hidden"))) const char latewoodLibraryV3[], latewoodLibraryV3End[],
-    latewoodLibraryV4[], latewoodLibraryV4End[], latewoodRuntimeArchive[], latewoodRuntimeArchiveEnd[];
+    latewoodLibraryV4[], latewoodLibraryV4End[], latewoodArchiveV3[], latewoodArchiveV3End[], latewoodArchiveV4[],
+    latewoodArchiveV4End[];
 
 namespace latewood::target {
 
@@ -26,24 +27,15 @@ StringRef getLibraryBitcode(Level level) {
   return StringRef(latewoodLibraryV3, latewoodLibraryV3End - latewoodLibraryV3);
 }
 
-StringRef getRuntimeArchive() {
-  return StringRef(latewoodRuntimeArchive, latewoodRuntimeArchiveEnd - latewoodRuntimeArchive);
-}
-
-bool isRuntimeSymbol(StringRef symbol) {
-  static const StringSet<> symbols = [] {
-    StringSet<> result;
-    auto archive = cantFail(object::Archive::create(MemoryBufferRef(getRuntimeArchive(), "rt.a")));
-    for (const object::Archive::Symbol &entry : archive->symbols())
-      result.insert(entry.getName());
-    return result;
-  }();
-  return symbols.contains(symbol);
+StringRef getLibraryArchive(Level level) {
+  if (level == Level::V4)
+    return StringRef(latewoodArchiveV4, latewoodArchiveV4End - latewoodArchiveV4);
+  return StringRef(latewoodArchiveV3, latewoodArchiveV3End - latewoodArchiveV3);
 }
 
 namespace {
 struct Facts {
-  StringSet<> functions;
+  StringSet<> inlined, archived;
   StringMap<TileShape> tiles;
 };
 } // namespace
@@ -65,7 +57,10 @@ static Facts readFacts(Level level) {
   auto module = cantFail(getLazyBitcodeModule(MemoryBufferRef(getLibraryBitcode(level), "library"), context));
   for (const Function &function : *module)
     if (!function.isDeclaration() && function.hasExternalLinkage())
-      facts.functions.insert(function.getName());
+      facts.inlined.insert(function.getName());
+  auto archive = cantFail(object::Archive::create(MemoryBufferRef(getLibraryArchive(level), "library")));
+  for (const object::Archive::Symbol &entry : archive->symbols())
+    facts.archived.insert(entry.getName());
   for (const char *type : {"f32", "f64", "i32", "i64"}) {
     SmallVector<int64_t> params = readIntegers(*module, Twine("lw_mk_") + type + "_params");
     TileShape tile;
@@ -91,7 +86,11 @@ static const Facts &getFacts(Level level) {
   return facts;
 }
 
-bool hasLibraryFunction(Level level, StringRef name) { return getFacts(level).functions.contains(name); }
+bool isArchiveSymbol(Level level, StringRef name) { return getFacts(level).archived.contains(name); }
+
+bool hasLibraryFunction(Level level, StringRef name) {
+  return name.starts_with("lw_") && (getFacts(level).inlined.contains(name) || isArchiveSymbol(level, name));
+}
 
 const TileShape &getTileShape(Level level, StringRef elementType) {
   static const TileShape none;

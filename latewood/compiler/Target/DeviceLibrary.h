@@ -3,10 +3,10 @@
 // The device library as the compiler sees it: bytes that are embedded in the compiler, and the facts it needs about
 // them.
 //
-// The functions are C (Engines/CPU/Library), built once per level to bitcode, and their names are the interface of
-// generated code: `lw_<op>_<type>[x<lanes>]` for elementary functions, `lw_mk*`, `lw_pack*`, `lw_matvec*` for matrices
-// (MatrixKernels.h there is the contract). What instruction selection calls by itself (memcpy, __divti3, fmodf…) is a
-// separate archive of native objects that every image is linked against.
+// The functions are C (Engines/CPU/Library), built once per level, and their names are the interface of generated code:
+// `lw_<op>_<type>[x<lanes>]` for elementary functions, `lw_mk*`, `lw_pack*`, `lw_matvec*` for matrices (MatrixKernels.h
+// there is the contract). What generated code inlines is bitcode. What stays a function, and what instruction selection
+// calls by itself (memcpy, __divti3, fmodf…), is an archive of native objects that every image is linked against.
 #ifndef LATEWOOD_COMPILER_TARGET_DEVICELIBRARY_H
 #define LATEWOOD_COMPILER_TARGET_DEVICELIBRARY_H
 
@@ -17,16 +17,16 @@
 
 namespace latewood::target {
 
-/// Bitcode of the library for a level.
+/// Bitcode of the functions to inline, for a level.
 llvm::StringRef getLibraryBitcode(Level level);
 
-/// The archive with the functions that instruction selection calls.
-llvm::StringRef getRuntimeArchive();
+/// The archive of native objects for a level.
+llvm::StringRef getLibraryArchive(Level level);
 
 /// Whether the archive defines `symbol`.
-bool isRuntimeSymbol(llvm::StringRef symbol);
+bool isArchiveSymbol(Level level, llvm::StringRef symbol);
 
-/// Whether the library of this level has a function of this name.
+/// Whether the library of this level has a function of this name, inlined or not.
 bool hasLibraryFunction(Level level, llvm::StringRef name);
 
 /// The register tile of the matrix kernels of one element type.

@@ -74,7 +74,7 @@ static std::string createOutputPath() {
   return unique.str().str();
 }
 
-Expected<Bytes> linkImage(ArrayRef<Bytes> objects, ArrayRef<std::string> entries) {
+Expected<Bytes> linkImage(ArrayRef<Bytes> objects, const Target &target, ArrayRef<std::string> entries) {
   std::vector<MemoryFile> files;
   for (const Bytes &object : objects) {
     Expected<MemoryFile> file = MemoryFile::create(StringRef(object.data(), object.size()));
@@ -82,7 +82,7 @@ Expected<Bytes> linkImage(ArrayRef<Bytes> objects, ArrayRef<std::string> entries
       return file.takeError();
     files.push_back(std::move(*file));
   }
-  Expected<MemoryFile> archive = MemoryFile::create(getRuntimeArchive());
+  Expected<MemoryFile> archive = MemoryFile::create(getLibraryArchive(target.getLevel()));
   if (!archive)
     return archive.takeError();
   std::string output = createOutputPath();

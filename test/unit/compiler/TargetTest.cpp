@@ -135,8 +135,10 @@ TEST(DeviceLibrary, HasWhatTheTableNames) {
   EXPECT_EQ(getTileShape(Level::V4, "f32").rows, 12);
   EXPECT_EQ(getTileShape(Level::V3, "f32").columns, 16);
   EXPECT_EQ(getTileShape(Level::V3, "f8").rows, 0);
-  EXPECT_TRUE(isRuntimeSymbol("memcpy"));
-  EXPECT_FALSE(isRuntimeSymbol("expf"));
+  EXPECT_TRUE(isArchiveSymbol(Level::V3, "memcpy"));
+  EXPECT_FALSE(isArchiveSymbol(Level::V3, "expf"));
+  EXPECT_TRUE(hasLibraryFunction(Level::V4, "lw_packB_bf16_f32"));
+  EXPECT_FALSE(hasLibraryFunction(Level::V4, "memcpy"));
 }
 
 constexpr const char *kAdd = R"(
@@ -302,15 +304,15 @@ TEST(Link, RecoversFromAFailure) {
   std::vector<Bytes> objects = cantFail(compileToObjects(parse(kAdd, context), Target(Level::V3), {"add"}));
   std::vector<Bytes> twice = {objects[0], objects[0]};
   for (int i = 0; i < 3; ++i) {
-    Expected<Bytes> bad = linkImage(twice, {"add"});
+    Expected<Bytes> bad = linkImage(twice, Target(Level::V3), {"add"});
     ASSERT_FALSE(static_cast<bool>(bad));
     std::string message = toString(bad.takeError());
     EXPECT_NE(message.find("duplicate symbol: add"), std::string::npos) << message;
-    Expected<Bytes> good = linkImage(objects, {"add"});
+    Expected<Bytes> good = linkImage(objects, Target(Level::V3), {"add"});
     ASSERT_TRUE(static_cast<bool>(good)) << toString(good.takeError());
   }
   std::vector<Bytes> garbage = {Bytes(100, 'x')};
-  Expected<Bytes> bad = linkImage(garbage, {"add"});
+  Expected<Bytes> bad = linkImage(garbage, Target(Level::V3), {"add"});
   ASSERT_FALSE(static_cast<bool>(bad));
   consumeError(bad.takeError());
 }

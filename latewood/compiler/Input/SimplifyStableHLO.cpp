@@ -152,7 +152,7 @@ struct BroadcastDropsUnitDims : OpRewritePattern<stablehlo::BroadcastInDimOp> {
       return failure();
     Dims shape, dims;
     for (auto [dim, target] : llvm::enumerate(op.getBroadcastDimensions())) {
-      if (from.getDimSize(dim) == 1)
+      if (from.getDimSize(dim) == 1 && to.getDimSize(target) != 1)
         continue;
       shape.push_back(from.getDimSize(dim));
       dims.push_back(target);
@@ -254,6 +254,46 @@ private:
 };
 
 //===----------------------------------------------------------------------===//
+// Operations that change nothing
+//===----------------------------------------------------------------------===//
+
+/// maximum(x, -inf) and minimum(x, inf) are x, a NaN included: frameworks guard reductions with them.
+template <typename OpTy> struct ExtremumOfInfinity : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
+    for (auto [value, other] : {std::pair(op.getLhs(), op.getRhs()), std::pair(op.getRhs(), op.getLhs())}) {
+      DenseElementsAttr elements;
+      if (!matchPattern(other, m_Constant(&elements)) || !elements.isSplat() || !isa<FloatType>(elements.getElementType()))
+        continue;
+      APFloat limit = elements.getSplatValue<APFloat>();
+      if (!limit.isInfinity() || limit.isNegative() != std::is_same_v<OpTy, stablehlo::MaxOp> ||
+          value.getType() != op.getType())
+        continue;
+      rewriter.replaceOp(op, value);
+      return success();
+    }
+    return failure();
+  }
+};
+
+/// select(p, true, false) is p.
+struct SelectOfBooleans : OpRewritePattern<stablehlo::SelectOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(stablehlo::SelectOp op, PatternRewriter &rewriter) const override {
+    DenseElementsAttr onTrue, onFalse;
+    if (op.getPred().getType() != op.getType() || !matchPattern(op.getOnTrue(), m_Constant(&onTrue)) ||
+        !matchPattern(op.getOnFalse(), m_Constant(&onFalse)) || !onTrue.isSplat() || !onFalse.isSplat())
+      return failure();
+    if (!onTrue.getSplatValue<bool>() || onFalse.getSplatValue<bool>())
+      return failure();
+    rewriter.replaceOp(op, op.getPred());
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
 // Permutations
 //===----------------------------------------------------------------------===//
 
@@ -342,7 +382,8 @@ struct SimplifyStableHLOPass : input::impl::SimplifyStableHLOPassBase<SimplifySt
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet set(context);
     set.add<BroadcastDropsUnitDims, BroadcastIsReshape, BroadcastOfBroadcast, BroadcastOfReshape, DotOfTranspose,
-            ElementwiseOfReshapes, ReshapeOfReshape, TransposeIsReshape, TransposeOfTranspose, UnaryOfTranspose>(context);
+            ElementwiseOfReshapes, ExtremumOfInfinity<stablehlo::MaxOp>, ExtremumOfInfinity<stablehlo::MinOp>,
+            ReshapeOfReshape, SelectOfBooleans, TransposeIsReshape, TransposeOfTranspose, UnaryOfTranspose>(context);
     for (RegisteredOperationName name : context->getRegisteredOperations())
       if (name.getDialectNamespace() == "stablehlo" || name.getDialectNamespace() == "chlo")
         name.getCanonicalizationPatterns(set, context);

@@ -78,11 +78,12 @@ std::optional<std::string> cpu::whyNotConvertible(Operation *op) {
           return ("'" + inner.getName().getStringRef() + "' in it: " + *reason).str();
     return std::nullopt;
   }
-  if (isa<stablehlo::MapOp, stablehlo::ReduceOp>(op)) {
-    Operation *obstacle = findNonScalarOp(op->getRegion(0).front());
-    if (!obstacle)
-      return std::nullopt;
-    return ("'" + obstacle->getName().getStringRef() + "' in the region of the operation").str();
+  if (isa<stablehlo::MapOp, stablehlo::ReduceOp, stablehlo::ReduceWindowOp, stablehlo::ScatterOp,
+          stablehlo::SelectAndScatterOp, stablehlo::SortOp>(op)) {
+    for (Region &region : op->getRegions())
+      if (Operation *obstacle = findNonScalarOp(region.front()))
+        return ("'" + obstacle->getName().getStringRef() + "' in the region of the operation").str();
+    return std::nullopt;
   }
   if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
     return ("custom call target '" + call.getCallTargetName() + "'").str();
@@ -190,6 +191,9 @@ struct ConvertStableHLOToLinalgPass : cpu::impl::ConvertStableHLOToLinalgPassBas
     cpu::populateReductionToLinalg(types, patterns);
     cpu::populateContractionToLinalg(types, patterns);
     cpu::populateIndexingToLinalg(types, patterns);
+    cpu::populateScatterToLoops(types, patterns);
+    cpu::populateSortToLoops(types, patterns);
+    cpu::populateWindowToLinalg(types, patterns);
     cpu::populateControlFlowToSCF(types, patterns);
     patterns.add<ReturnInDestinations>(types, &getContext());
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, types);

@@ -16,6 +16,7 @@
 #define LATEWOOD_COMPILER_ENGINES_CPU_STABLEHLOTOLINALG_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StructuredOpsUtils.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/DialectConversion.h"
@@ -72,6 +73,10 @@ inline mlir::Type getElement(mlir::Type type) { return mlir::getElementTypeOrSel
 mlir::Value makeEmpty(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type, mlir::Value like = {});
 mlir::Value makeEmpty(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type, mlir::ValueRange dynamicExtents);
 
+/// A tensor with a buffer of its own, for loops that carry several tensors: equal tensor.empty ops become one, and two carried
+/// tensors must not start as the same buffer.
+mlir::Value makeBuffer(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type);
+
 /// A tensor of equal elements. `stored` has the storage type.
 mlir::Value makeUniform(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type, mlir::Value stored,
                         mlir::ValueRange dynamicExtents = {});
@@ -94,8 +99,32 @@ mlir::Value makeParallel(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType t
                          mlir::ValueRange inputs, llvm::ArrayRef<mlir::AffineMap> inputMaps,
                          llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &, mlir::ValueRange)> body);
 
+/// `tensor`, of static shape, spread by `interior` and surrounded by `low` and `high` elements of the value `stored`; where low
+/// or high is negative, it is cut.
+mlir::Value makePadded(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor, mlir::Value stored, llvm::ArrayRef<int64_t> low,
+                       llvm::ArrayRef<int64_t> high, llvm::ArrayRef<int64_t> interior);
+
 /// Row-major reshape between static shapes.
 mlir::Value makeReshape(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type, mlir::Value value);
+
+/// What stablehlo.reduce and reduce_window have in common: `body` combines the elements of `inputs`, read by `inputMap`, into
+/// tensors of `types` (storage types) that start as `inits` and are written by `resultMap`. `windowMap` belongs to an operand that
+/// only gives extents to loops.
+struct Reduction {
+  mlir::Block &body;
+  mlir::ValueRange inputs;
+  mlir::TypeRange inputElements; // StableHLO element types
+  mlir::ValueRange inits;
+  mlir::TypeRange initElements;
+  llvm::ArrayRef<mlir::Type> types;
+  mlir::TypeRange resultElements;
+  llvm::SmallVector<mlir::Value> dynamicExtents;
+  mlir::AffineMap inputMap, resultMap, windowMap;
+  mlir::Value window;
+  llvm::SmallVector<mlir::utils::IteratorType> iterators;
+};
+llvm::SmallVector<mlir::Value> makeReduction(mlir::ConversionPatternRewriter &rewriter, mlir::Location loc,
+                                             const Reduction &reduction);
 
 /// The computed values of what `block` uses from outside: 0-dimensional tensors, read in front of the operation that `rewriter`
 /// stands at.
@@ -114,6 +143,9 @@ void populateShapeToLinalg(const mlir::TypeConverter &types, mlir::RewritePatter
 void populateReductionToLinalg(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
 void populateContractionToLinalg(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
 void populateIndexingToLinalg(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
+void populateScatterToLoops(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
+void populateSortToLoops(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
+void populateWindowToLinalg(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
 void populateControlFlowToSCF(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
 
 } // namespace latewood::cpu

@@ -153,53 +153,6 @@ struct DotGeneralToGeneric : OpConversionPattern<stablehlo::DotGeneralOp> {
 // Convolution
 //===----------------------------------------------------------------------===//
 
-/// Spreads `tensor` and surrounds it by zeros, or cuts it where `low` or `high` is negative.
-Value padWithZeros(Builder &b, Value tensor, ArrayRef<int64_t> low, ArrayRef<int64_t> high, ArrayRef<int64_t> interior) {
-  auto from = cast<RankedTensorType>(tensor.getType());
-  int64_t rank = from.getRank();
-  SmallVector<int64_t> shape, first(rank), count(rank), target(rank), step(rank), ones(rank, 1);
-  bool isIdentity = true, isEmpty = false;
-  for (int64_t dim = 0; dim < rank; ++dim) {
-    int64_t extent = from.getDimSize(dim);
-    step[dim] = interior[dim] + 1;
-    int64_t size = low[dim] + high[dim] + (extent == 0 ? 0 : (extent - 1) * step[dim] + 1);
-    shape.push_back(size);
-    first[dim] = low[dim] < 0 ? llvm::divideCeilSigned(-low[dim], step[dim]) : 0;
-    int64_t last = std::min(extent - 1, llvm::divideFloorSigned(size - 1 - low[dim], step[dim]));
-    count[dim] = last - first[dim] + 1;
-    target[dim] = low[dim] + first[dim] * step[dim];
-    isIdentity &= low[dim] == 0 && high[dim] == 0 && interior[dim] == 0;
-    isEmpty |= count[dim] <= 0;
-  }
-  if (isIdentity)
-    return tensor;
-  Value zeros = makeZeros(b, RankedTensorType::get(shape, from.getElementType()), {});
-  if (isEmpty)
-    return zeros;
-  auto attributes = [&](ArrayRef<int64_t> values) { return getAsIndexOpFoldResult(b.getContext(), values); };
-  if (ArrayRef<int64_t>(count) != from.getShape())
-    tensor = tensor::ExtractSliceOp::create(b, RankedTensorType::get(count, from.getElementType()), tensor,
-                                            attributes(first), attributes(count), attributes(ones));
-  return tensor::InsertSliceOp::create(b, tensor, zeros, attributes(target), attributes(count), attributes(step));
-}
-
-/// The kernel with mirrored spatial dimensions.
-Value mirror(Builder &b, Value tensor, ArrayRef<int64_t> dimensions) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  if (dimensions.empty())
-    return tensor;
-  return cpu::makeParallel(b, type, cpu::makeEmpty(b, type), {}, {}, [&](Builder &inner, ValueRange) -> Value {
-    SmallVector<Value> position;
-    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-      Value index = linalg::IndexOp::create(inner, dim);
-      if (llvm::is_contained(dimensions, dim))
-        index = arith::SubIOp::create(inner, arith::ConstantIndexOp::create(inner, type.getDimSize(dim) - 1), index);
-      position.push_back(index);
-    }
-    return tensor::ExtractOp::create(inner, tensor, position);
-  });
-}
-
 /// Splits dimension `dim` into (groups, extent / groups).
 Value splitGroups(Builder &b, Value tensor, int64_t dim, int64_t groups) {
   auto type = cast<RankedTensorType>(tensor.getType());
@@ -227,17 +180,16 @@ struct ConvolutionToGeneric : OpConversionPattern<stablehlo::ConvolutionOp> {
     ArrayRef<int64_t> kernelSpatial = numbers.getKernelSpatialDimensions();
     ArrayRef<int64_t> outputSpatial = numbers.getOutputSpatialDimensions();
 
-    SmallVector<int64_t> low(rank, 0), high(rank, 0), interior(rank, 0), mirrored;
+    SmallVector<int64_t> low(rank, 0), high(rank, 0), interior(rank, 0);
     for (int64_t i = 0; i < spatial; ++i) {
       auto [before, after] = op.getPaddingPairs()[i];
       low[inputSpatial[i]] = before;
       high[inputSpatial[i]] = after;
       interior[inputSpatial[i]] = op.getInputDilations()[i] - 1;
-      if (op.getReversals()[i])
-        mirrored.push_back(kernelSpatial[i]);
     }
-    Value input = padWithZeros(b, adaptor.getLhs(), low, high, interior);
-    Value kernel = mirror(b, adaptor.getRhs(), mirrored);
+    Type inputStorage = cast<RankedTensorType>(adaptor.getLhs().getType()).getElementType();
+    Value zero = arith::ConstantOp::create(b, cast<TypedAttr>(b.getZeroAttr(inputStorage)));
+    Value input = cpu::makePadded(b, adaptor.getLhs(), zero, low, high, interior), kernel = adaptor.getRhs();
 
     // A group dimension is split off: from the input's features or batch, and from the kernel's output features.
     int64_t featureGroups = op.getFeatureGroupCount(), batchGroups = op.getBatchGroupCount();
@@ -274,7 +226,8 @@ struct ConvolutionToGeneric : OpConversionPattern<stablehlo::ConvolutionOp> {
       AffineExpr position = b.getAffineDimExpr(shifted(outputSpatial[i], outputGroupDim));
       AffineExpr tap = b.getAffineDimExpr(freeLoops + 1 + i);
       inputPosition[shifted(inputSpatial[i], inputGroupDim)] = position * strides[i] + tap * kernelDilations[i];
-      kernelPosition[shifted(kernelSpatial[i], kernelGroupDim)] = tap;
+      int64_t last = op.getRhs().getType().getDimSize(kernelSpatial[i]) - 1;
+      kernelPosition[shifted(kernelSpatial[i], kernelGroupDim)] = op.getReversals()[i] ? last - tap : tap;
     }
 
     Factor lhs = {input, cpu::getElement(op.getLhs()), AffineMap::get(loops, 0, inputPosition, b.getContext())};

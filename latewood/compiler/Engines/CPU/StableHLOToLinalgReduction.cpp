@@ -36,6 +36,74 @@ static bool isSumOrProduct(Block &body) {
          op.getOperand(0) != op.getOperand(1) && llvm::all_of(op.getOperands(), [](Value v) { return isa<BlockArgument>(v); });
 }
 
+SmallVector<Value> cpu::makeReduction(ConversionPatternRewriter &rewriter, Location loc, const Reduction &reduction) {
+  ImplicitLocOpBuilder b(loc, rewriter);
+  Block &body = reduction.body;
+  DenseMap<Value, Value> captured = readCaptured(rewriter, body);
+  unsigned count = reduction.inputs.size();
+
+  // The body's own element types, but for sums of narrow floats.
+  SmallVector<Type> elements;
+  for (unsigned i = 0; i < count; ++i)
+    elements.push_back(getElement(body.getArgument(i).getType()));
+  bool widens = isSumOrProduct(body) && isa<Float16Type, BFloat16Type>(elements.front());
+  if (widens)
+    elements.front() = b.getF32Type();
+
+  SmallVector<Value> inits, operands(reduction.inputs);
+  SmallVector<AffineMap> maps(count, reduction.inputMap);
+  if (reduction.window) {
+    operands.push_back(reduction.window);
+    maps.push_back(reduction.windowMap);
+  }
+  maps.append(count, reduction.resultMap);
+  for (unsigned i = 0; i < count; ++i) {
+    Value value = loadElement(b, getOnlyElement(b, reduction.inits[i]), reduction.initElements[i]);
+    value = storeElement(b, convertElement(b, value, reduction.initElements[i], elements[i]), elements[i]);
+    auto type = RankedTensorType::get(cast<RankedTensorType>(reduction.types[i]).getShape(), value.getType());
+    inits.push_back(makeUniform(b, type, value, reduction.dynamicExtents));
+  }
+
+  auto generic = linalg::GenericOp::create(
+      b, TypeRange(ValueRange(inits)), operands, inits, maps, reduction.iterators,
+      [&](OpBuilder &nested, Location, ValueRange arguments) {
+        ImplicitLocOpBuilder inner(loc, nested);
+        SmallVector<Value> scalars, results;
+        for (auto [sum, element] : llvm::zip_equal(arguments.take_back(count), elements))
+          scalars.push_back(loadElement(inner, sum, element));
+        for (unsigned i = 0; i < count; ++i) {
+          Value loaded = loadElement(inner, arguments[i], reduction.inputElements[i]);
+          scalars.push_back(convertElement(inner, loaded, reduction.inputElements[i], elements[i]));
+        }
+        if (widens)
+          results.push_back(isa<stablehlo::AddOp>(body.front()) ? Value(arith::AddFOp::create(inner, scalars[0], scalars[1]))
+                                                                : arith::MulFOp::create(inner, scalars[0], scalars[1]));
+        else
+          results = emitScalarBlock(inner, body, scalars, [&](Value value) { return captured.at(value); });
+        allowReordering(results);
+        for (auto [result, element] : llvm::zip_equal(results, elements))
+          result = storeElement(inner, result, element);
+        linalg::YieldOp::create(inner, results);
+      });
+
+  // From the type of the accumulation to that of the result, where they differ.
+  SmallVector<Value> results;
+  for (auto [i, value] : llvm::enumerate(generic.getResults())) {
+    auto type = cast<RankedTensorType>(reduction.types[i]);
+    Type from = elements[i], to = reduction.resultElements[i];
+    if (from == to) {
+      results.push_back(value);
+      continue;
+    }
+    auto round = [&](ImplicitLocOpBuilder &inner, ValueRange sums) {
+      return storeElement(inner, convertElement(inner, loadElement(inner, sums.front(), from), from, to), to);
+    };
+    results.push_back(
+        makeParallel(b, type, makeEmpty(b, type, value), value, b.getMultiDimIdentityMap(type.getRank()), round));
+  }
+  return results;
+}
+
 namespace {
 
 struct ReduceToGeneric : OpConversionPattern<stablehlo::ReduceOp> {
@@ -47,17 +115,8 @@ struct ReduceToGeneric : OpConversionPattern<stablehlo::ReduceOp> {
     if (failed(getTypeConverter()->convertTypes(op.getResultTypes(), types)))
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Block &body = op.getBody().front();
-    DenseMap<Value, Value> captured = cpu::readCaptured(rewriter, body);
-    auto inputType = cast<RankedTensorType>(adaptor.getInputs().front().getType());
-
-    // The body's own element types: those of the results, but for sums of narrow floats.
-    SmallVector<Type> elements;
-    for (unsigned i = 0; i < types.size(); ++i)
-      elements.push_back(cpu::getElement(body.getArgument(i).getType()));
-    bool widens = isSumOrProduct(body) && isa<Float16Type, BFloat16Type>(elements.front());
-    Type sumType = widens ? b.getF32Type() : elements.front();
-
+    Value input = adaptor.getInputs().front();
+    auto inputType = cast<RankedTensorType>(input.getType());
     SmallVector<AffineExpr> kept;
     SmallVector<utils::IteratorType> iterators;
     SmallVector<Value> extents;
@@ -68,64 +127,25 @@ struct ReduceToGeneric : OpConversionPattern<stablehlo::ReduceOp> {
         continue;
       kept.push_back(b.getAffineDimExpr(dim));
       if (inputType.isDynamicDim(dim))
-        extents.push_back(cpu::getExtent(b, adaptor.getInputs().front(), dim));
+        extents.push_back(cpu::getExtent(b, input, dim));
     }
-    unsigned count = types.size();
-    SmallVector<AffineMap> maps(count, b.getMultiDimIdentityMap(inputType.getRank()));
-    maps.append(count, AffineMap::get(inputType.getRank(), 0, kept, b.getContext()));
-
-    SmallVector<Value> inits;
-    for (auto [i, init] : llvm::enumerate(adaptor.getInitValues())) {
-      Type initElement = cpu::getElement(op.getInitValues()[i]);
-      Value value = cpu::loadElement(b, cpu::getOnlyElement(b, init), initElement);
-      Type element = i == 0 ? sumType : elements[i];
-      value = cpu::storeElement(b, cpu::convertElement(b, value, initElement, element), element);
-      auto type = RankedTensorType::get(cast<RankedTensorType>(types[i]).getShape(), value.getType());
-      inits.push_back(cpu::makeUniform(b, type, value, extents));
-    }
-
-    auto generic = linalg::GenericOp::create(
-        b, TypeRange(ValueRange(inits)), adaptor.getInputs(), inits, maps, iterators,
-        [&](OpBuilder &nested, Location loc, ValueRange arguments) {
-          ImplicitLocOpBuilder inner(loc, nested);
-          auto element = [&](unsigned i) { return i == 0 ? sumType : elements[i]; };
-          SmallVector<Value> operands, results;
-          for (unsigned i = 0; i < count; ++i)
-            operands.push_back(cpu::loadElement(inner, arguments[count + i], element(i)));
-          for (unsigned i = 0; i < count; ++i) {
-            Type from = cpu::getElement(op.getInputs()[i]);
-            Value loaded = cpu::loadElement(inner, arguments[i], from);
-            operands.push_back(cpu::convertElement(inner, loaded, from, element(i)));
-          }
-          if (widens)
-            results.push_back(isa<stablehlo::AddOp>(body.front())
-                                  ? Value(arith::AddFOp::create(inner, operands[0], operands[1]))
-                                  : arith::MulFOp::create(inner, operands[0], operands[1]));
-          else
-            results = cpu::emitScalarBlock(inner, body, operands, [&](Value v) { return captured.at(v); });
-          allowReordering(results);
-          for (unsigned i = 0; i < count; ++i)
-            results[i] = cpu::storeElement(inner, results[i], element(i));
-          linalg::YieldOp::create(inner, results);
-        });
-
-    // From the type of the accumulation to that of the result, where they differ.
-    SmallVector<Value> results;
-    for (auto [i, value] : llvm::enumerate(generic.getResults())) {
-      auto type = cast<RankedTensorType>(types[i]);
-      Type from = i == 0 ? sumType : elements[i], to = cpu::getElement(op.getResult(i));
-      if (from == to) {
-        results.push_back(value);
-        continue;
-      }
-      results.push_back(cpu::makeParallel(b, type, cpu::makeEmpty(b, type, value), value,
-                                          b.getMultiDimIdentityMap(type.getRank()),
-                                          [&](ImplicitLocOpBuilder &inner, ValueRange elements) {
-                                            Value loaded = cpu::loadElement(inner, elements.front(), from);
-                                            return cpu::storeElement(inner, cpu::convertElement(inner, loaded, from, to), to);
-                                          }));
-    }
-    rewriter.replaceOp(op, results);
+    auto inputElements = llvm::map_to_vector(op.getInputs(), [](Value value) { return cpu::getElement(value); });
+    auto initElements = llvm::map_to_vector(op.getInitValues(), [](Value value) { return cpu::getElement(value); });
+    auto resultElements = llvm::map_to_vector(op.getResults(), [](Value value) { return cpu::getElement(value); });
+    cpu::Reduction reduction{.body = op.getBody().front(),
+                             .inputs = adaptor.getInputs(),
+                             .inputElements = inputElements,
+                             .inits = adaptor.getInitValues(),
+                             .initElements = initElements,
+                             .types = types,
+                             .resultElements = resultElements,
+                             .dynamicExtents = extents,
+                             .inputMap = b.getMultiDimIdentityMap(inputType.getRank()),
+                             .resultMap = AffineMap::get(inputType.getRank(), 0, kept, b.getContext()),
+                             .windowMap = {},
+                             .window = {},
+                             .iterators = iterators};
+    rewriter.replaceOp(op, cpu::makeReduction(rewriter, op.getLoc(), reduction));
     return success();
   }
 };

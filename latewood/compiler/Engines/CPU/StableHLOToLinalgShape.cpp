@@ -7,7 +7,7 @@
 //   slice                         tensor.extract_slice: a view
 //   concatenate, pad              tensor.insert_slice into one tensor
 //   iota                          a generic over linalg.index
-//   reverse                       a generic that reads its operand at mirrored positions
+//   reverse                       a generic whose input map mirrors dimensions
 //
 // A broadcast of a uniform tensor is uniform.
 
@@ -151,32 +151,24 @@ struct SliceToExtractSlice : OpConversionPattern<stablehlo::SliceOp> {
   }
 };
 
-/// Mirrored positions are no map that tiling understands (it would take slices from the wrong end), so the body reads.
 struct ReverseToGeneric : OpConversionPattern<stablehlo::ReverseOp> {
   using OpConversionPattern::OpConversionPattern;
 
   LogicalResult matchAndRewrite(stablehlo::ReverseOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    if (!type)
+    if (!type || !type.hasStaticShape())
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value operand = adaptor.getOperand();
-    DenseMap<int64_t, Value> last;
-    Value one = arith::ConstantIndexOp::create(b, 1);
-    for (int64_t dim : op.getDimensions())
-      last[dim] = b.createOrFold<arith::SubIOp>(cpu::getExtent(b, operand, dim), one);
-    Value result = cpu::makeParallel(
-        b, type, cpu::makeEmpty(b, type, operand), {}, {}, [&](ImplicitLocOpBuilder &inner, ValueRange) -> Value {
-          SmallVector<Value> position;
-          for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-            Value index = linalg::IndexOp::create(inner, dim);
-            if (Value end = last.lookup(dim))
-              index = arith::SubIOp::create(inner, end, index);
-            position.push_back(index);
-          }
-          return tensor::ExtractOp::create(inner, operand, position);
-        });
+    SmallVector<AffineExpr> position;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      AffineExpr index = b.getAffineDimExpr(dim);
+      bool isReversed = llvm::is_contained(op.getDimensions(), dim);
+      position.push_back(isReversed ? type.getDimSize(dim) - 1 - index : index);
+    }
+    AffineMap map = AffineMap::get(type.getRank(), 0, position, b.getContext());
+    Value result = cpu::makeParallel(b, type, cpu::makeEmpty(b, type), adaptor.getOperand(), map,
+                                     [](ImplicitLocOpBuilder &, ValueRange elements) { return elements.front(); });
     rewriter.replaceOp(op, result);
     return success();
   }
@@ -206,42 +198,16 @@ struct ConcatenateToInsertSlice : OpConversionPattern<stablehlo::ConcatenateOp> 
   }
 };
 
-/// Fills a tensor with the padding value and inserts the part of the operand that negative padding leaves, spread by interior
-/// padding.
 struct PadToInsertSlice : OpConversionPattern<stablehlo::PadOp> {
   using OpConversionPattern::OpConversionPattern;
 
   LogicalResult matchAndRewrite(stablehlo::PadOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    auto from = cast<RankedTensorType>(adaptor.getOperand().getType());
-    if (!type || !type.hasStaticShape() || !from.hasStaticShape())
+    if (!op.getType().hasStaticShape() || !op.getOperand().getType().hasStaticShape())
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value value = cpu::getOnlyElement(b, adaptor.getPaddingValue());
-    Value result = cpu::makeUniform(b, type, value);
-
-    // Element j of the operand comes to low + j * step: [first, last] is the range of j that stays inside.
-    SmallVector<OpFoldResult> sources, targets, sizes, steps, ones(type.getRank(), b.getIndexAttr(1));
-    SmallVector<int64_t> shape;
-    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-      int64_t low = op.getEdgePaddingLow()[dim], step = op.getInteriorPadding()[dim] + 1;
-      int64_t first = low < 0 ? llvm::divideCeilSigned(-low, step) : 0;
-      int64_t last = std::min(from.getDimSize(dim) - 1, llvm::divideFloorSigned(type.getDimSize(dim) - 1 - low, step));
-      if (last < first) {
-        rewriter.replaceOp(op, result);
-        return success();
-      }
-      sources.push_back(b.getIndexAttr(first));
-      targets.push_back(b.getIndexAttr(low + first * step));
-      sizes.push_back(b.getIndexAttr(last - first + 1));
-      steps.push_back(b.getIndexAttr(step));
-      shape.push_back(last - first + 1);
-    }
-    Value part = adaptor.getOperand();
-    if (ArrayRef<int64_t>(shape) != from.getShape())
-      part = tensor::ExtractSliceOp::create(b, RankedTensorType::get(shape, type.getElementType()), part, sources, sizes,
-                                            ones);
-    rewriter.replaceOpWithNewOp<tensor::InsertSliceOp>(op, part, result, targets, sizes, steps);
+    rewriter.replaceOp(op, cpu::makePadded(b, adaptor.getOperand(), value, op.getEdgePaddingLow(),
+                                           op.getEdgePaddingHigh(), op.getInteriorPadding()));
     return success();
   }
 };

@@ -3,6 +3,7 @@
 // Tensors that the conversion builds: empty, uniform, parallel, reshaped. All take and give storage types.
 
 #include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
@@ -32,6 +33,10 @@ Value cpu::makeEmpty(ImplicitLocOpBuilder &b, RankedTensorType type, Value like)
     if (type.isDynamicDim(dim))
       extents.push_back(getExtent(b, like, dim));
   return makeEmpty(b, type, extents);
+}
+
+Value cpu::makeBuffer(ImplicitLocOpBuilder &b, RankedTensorType type) {
+  return bufferization::AllocTensorOp::create(b, type, ValueRange());
 }
 
 Value cpu::makeUniform(ImplicitLocOpBuilder &b, RankedTensorType type, Value stored, ValueRange dynamicExtents) {
@@ -76,6 +81,38 @@ Value cpu::makeParallel(ImplicitLocOpBuilder &b, RankedTensorType type, Value in
         linalg::YieldOp::create(inner, body(inner, arguments.drop_back()));
       });
   return generic.getResult(0);
+}
+
+Value cpu::makePadded(ImplicitLocOpBuilder &b, Value tensor, Value stored, ArrayRef<int64_t> low, ArrayRef<int64_t> high,
+                      ArrayRef<int64_t> interior) {
+  auto from = cast<RankedTensorType>(tensor.getType());
+  int64_t rank = from.getRank();
+  // Element j comes to low + j * step; those in [first, last] stay inside.
+  SmallVector<int64_t> shape(rank), first(rank), count(rank), target(rank), step(rank), ones(rank, 1);
+  bool isEmpty = false;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    int64_t extent = from.getDimSize(dim);
+    step[dim] = interior[dim] + 1;
+    shape[dim] = low[dim] + high[dim] + (extent == 0 ? 0 : (extent - 1) * step[dim] + 1);
+    first[dim] = low[dim] < 0 ? llvm::divideCeilSigned(-low[dim], step[dim]) : 0;
+    int64_t last = std::min(extent - 1, llvm::divideFloorSigned(shape[dim] - 1 - low[dim], step[dim]));
+    count[dim] = last - first[dim] + 1;
+    target[dim] = low[dim] + first[dim] * step[dim];
+    isEmpty |= count[dim] <= 0;
+  }
+  auto isZero = [](int64_t value) { return value == 0; };
+  if (llvm::all_of(low, isZero) && llvm::all_of(high, isZero) && llvm::all_of(interior, isZero))
+    return tensor;
+  auto attributes = [&](ArrayRef<int64_t> values) { return getAsIndexOpFoldResult(b.getContext(), values); };
+  if (isEmpty)
+    return makeUniform(b, from.clone(shape), stored);
+  if (ArrayRef<int64_t>(count) != from.getShape())
+    tensor = tensor::ExtractSliceOp::create(b, from.clone(count), tensor, attributes(first), attributes(count),
+                                            attributes(ones));
+  if (count == shape)
+    return tensor;
+  Value surrounding = makeUniform(b, from.clone(shape), stored);
+  return tensor::InsertSliceOp::create(b, tensor, surrounding, attributes(target), attributes(count), attributes(step));
 }
 
 Value cpu::makeReshape(ImplicitLocOpBuilder &b, RankedTensorType type, Value value) {

@@ -310,6 +310,11 @@ struct FormGroupsPass : cpu::impl::FormGroupsPassBase<FormGroupsPass> {
     builder.setInsertionPointToStart(&block);
     for (Operation *constant : constants)
       builder.clone(*constant, mapping);
+    // An empty tensor may also be an input: the window of a pooling has a shape and no contents.
+    for (Operation *member : members)
+      for (Value input : cast<GenericOp>(member).getDpsInputs())
+        if (auto empty = input.getDefiningOp<tensor::EmptyOp>(); empty && !mapping.contains(input))
+          builder.clone(*empty, mapping);
     SmallVector<Value> results(outputs.size());
     for (Operation *member : members) {
       auto op = cast<GenericOp>(member);

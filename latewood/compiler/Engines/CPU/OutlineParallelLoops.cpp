@@ -59,6 +59,10 @@ struct OutlineParallelLoopsPass : cpu::impl::OutlineParallelLoopsPassBase<Outlin
       for (auto [i, loop] : llvm::enumerate(loops))
         if (failed(outline(loop, function, i)))
           return signalPassFailure();
+      // The runtime guarantees that results overlap nothing; inputs may be the same memory, which nobody writes.
+      for (unsigned i = 0; i < function.getNumArguments(); ++i)
+        if (isa<MemRefType>(function.getArgument(i).getType()))
+          function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), UnitAttr::get(&getContext()));
       Type pointer = LLVM::LLVMPointerType::get(&getContext());
       if (failed(function.insertArgument(0, pointer, nullptr, function.getLoc())))
         return signalPassFailure();

@@ -69,6 +69,7 @@ template <typename Managed>
 StatusOr<Managed *> exportAs(const Ref<MemRefValue> &value) {
   if (value->space() == MemorySpace::device)
     return unimplemented("DLPack: memory of a device is out of reach for this build");
+  LATEWOOD_RETURN_IF_ERROR(value->waitUntilReady());
   LATEWOOD_ASSIGN_OR_RETURN(DataType type, dataType(value->elementType()));
   auto *owner = new Export<Managed>;
   owner->value = value;

@@ -22,8 +22,11 @@ public:
   void retain() const { references.fetch_add(1, std::memory_order_relaxed); }
   void release() const {
     // The only holder may skip the atomic subtraction: nobody else can take a reference meanwhile.
-    if (references.load(std::memory_order_acquire) == 1 || references.fetch_sub(1, std::memory_order_acq_rel) == 1)
-      const_cast<RefCounted *>(this)->dispose();
+    if (references.load(std::memory_order_acquire) == 1)
+      references.store(0, std::memory_order_relaxed);
+    else if (references.fetch_sub(1, std::memory_order_acq_rel) != 1)
+      return;
+    const_cast<RefCounted *>(this)->dispose();
   }
   /// For tests and for people; it may have changed when it is read.
   int64_t referenceCount() const { return references.load(std::memory_order_relaxed); }

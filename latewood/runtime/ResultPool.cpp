@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <mutex>
 #include <new>
 
 namespace latewood::runtime {
@@ -34,7 +35,12 @@ int64_t ResultPool::capacityOf(int32_t sizeClass) {
 }
 
 PooledStorage::~PooledStorage() = default;
-void PooledStorage::dispose() { pool->giveBack(this); }
+void PooledStorage::dispose() {
+  // The next user starts with memory that is ready.
+  if (!isReady())
+    setWriter(nullptr);
+  pool->giveBack(this);
+}
 
 ResultPool::~ResultPool() {
   destroyList(returned.load());
@@ -87,6 +93,7 @@ PooledStorage *ResultPool::take(int64_t bytes, int64_t alignment, Purpose purpos
   if (bytes < 0 || bytes > (INT64_MAX >> 3) || slack > (1 << 21))
     return nullptr;
   int32_t sizeClass = sizeClassOf(bytes + slack);
+  std::lock_guard lock(mutex);
   if (!freeLists[sizeClass])
     collect();
   PooledStorage *block = freeLists[sizeClass];
@@ -156,11 +163,13 @@ void ResultPool::shrink(int64_t limit) {
 }
 
 void ResultPool::releaseCached() {
+  std::lock_guard lock(mutex);
   collect();
   shrink(0);
 }
 
 void ResultPool::readStatistics(SessionStatistics &statistics) {
+  std::lock_guard lock(mutex);
   collect();
   statistics.results = counters[static_cast<size_t>(Purpose::result)];
   statistics.temporaries = counters[static_cast<size_t>(Purpose::temporary)];
@@ -171,6 +180,7 @@ void ResultPool::readStatistics(SessionStatistics &statistics) {
 
 void ResultPool::close() {
   closed.store(true);
+  std::lock_guard lock(mutex);
   collect();
   shrink(0);
 }

@@ -3,10 +3,10 @@
 // Memory of a session's calls: results, temporaries, staging. A fresh page costs microseconds, so memory that is given back
 // is kept and used again: from the second equal call on, the system is asked for nothing.
 //
-// Blocks have size classes, eight to each power of two, and a free list for each class. Only the session takes blocks,
-// under its own one-call-at-a-time rule, so the free lists need no lock. Blocks come back from any thread (results are
-// dropped anywhere): onto one atomic stack, which the session empties as a whole when a free list runs dry; a stack that is
-// only pushed to and emptied has no ABA problem.
+// Blocks have size classes, eight to each power of two, and a free list for each class. Taking is under a lock that is
+// nearly always free: the running call takes, and rarely a thread that prepares a call on a stream. Blocks come back from
+// any thread (results are dropped anywhere), without the lock: onto one atomic stack, which is emptied as a whole when a
+// free list runs dry; a stack that is only pushed to and emptied has no ABA problem.
 //
 // How much is kept: never more than twice what was in use at once, plus a little. The largest free blocks go first.
 //
@@ -16,6 +16,7 @@
 #ifndef LATEWOOD_RUNTIME_RESULTPOOL_H
 #define LATEWOOD_RUNTIME_RESULTPOOL_H
 
+#include "latewood/runtime/BinaryLock.h"
 #include "latewood/runtime/Memory.h"
 #include "latewood/runtime/Storage.h"
 
@@ -51,12 +52,12 @@ class ResultPool final : public RefCounted {
 public:
   explicit ResultPool(Ref<MemoryCounters> clientCounters) : clientCounters(std::move(clientCounters)) {}
 
-  /// A block with one reference, or null if there is no memory. Only the session calls it.
+  /// A block with one reference, or null if there is no memory.
   PooledStorage *take(int64_t bytes, int64_t alignment, Purpose purpose);
 
-  /// Only the session calls these three.
   void releaseCached();
   void readStatistics(SessionStatistics &statistics);
+  /// Called by the session at its end.
   void close();
 
 private:
@@ -76,6 +77,8 @@ private:
   /// Destroys free blocks, largest first, until at most `limit` bytes are free.
   void shrink(int64_t limit);
 
+  /// Of everything but `returned` and `closed`.
+  BinaryLock mutex;
   std::array<PooledStorage *, sizeClasses> freeLists{};
   std::atomic<PooledStorage *> returned{nullptr};
   std::atomic<bool> closed{false};

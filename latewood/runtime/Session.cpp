@@ -6,9 +6,11 @@
 
 #include "latewood/runtime/Session.h"
 
+#include "latewood/runtime/BinaryLock.h"
 #include "latewood/runtime/ExecutableState.h"
 #include "latewood/runtime/FloatingPoint.h"
 #include "latewood/runtime/OutputSlots.h"
+#include "latewood/runtime/ResultMaker.h"
 #include "latewood/runtime/ThreadPool.h"
 
 #include <algorithm>
@@ -128,23 +130,6 @@ constexpr lw_api api = {
     shapeCallback,        allocateCallback, releaseCallback,     failCallback,
 };
 
-/// One call at a time. Taking a free session is one atomic exchange.
-class SessionLock {
-public:
-  explicit SessionLock(std::atomic<uint32_t> &busy) : busy(busy) {
-    while (busy.exchange(1, std::memory_order_acquire) != 0)
-      busy.wait(1, std::memory_order_relaxed);
-  }
-  ~SessionLock() {
-    busy.store(0, std::memory_order_release);
-    busy.notify_one();
-  }
-  SessionLock(const SessionLock &) = delete;
-  SessionLock &operator=(const SessionLock &) = delete;
-
-private:
-  std::atomic<uint32_t> &busy;
-};
 } // namespace
 
 struct Session::State {
@@ -154,14 +139,18 @@ struct Session::State {
   Ref<ResultPool> pool;
   std::vector<std::unique_ptr<FunctionState>> functions;
   Ref<Storage> workspace;
+  int64_t workspaceBytes = 0;
   CallFrame frame{};
-  std::atomic<uint32_t> busy{0};
+  /// One call at a time.
+  BinaryLock busy;
   uint64_t calls = 0, failedCalls = 0;
 
-  Status prepare(const FunctionSignature &function);
-  Status matchArguments(FunctionState &function, std::span<Value *const> arguments);
-  Status matchResults(FunctionState &function, std::span<Ref<Value>> results);
-  Status run(const FunctionSignature &function, std::span<Value *const> arguments, std::span<Ref<Value>> results);
+  /// The state of a function of the session's executable.
+  StatusOr<FunctionState *> find(const FunctionSignature &function);
+  Status growWorkspace(int64_t bytes);
+  Status run(FunctionState &function, std::span<Value *const> arguments, std::span<Ref<Value>> results);
+  /// `run` as one call: locked, counted, without exceptions.
+  Status runLocked(FunctionState &function, std::span<Value *const> arguments, std::span<Ref<Value>> results);
 };
 
 Session::Session() : state(std::make_unique<State>()) {}
@@ -187,7 +176,9 @@ StatusOr<Ref<Session>> Session::create(Ref<Client> client, Ref<Executable> execu
   auto session = Ref<Session>::adopt(new Session);
   State &state = *session->state;
   state.pool = Ref<ResultPool>::adopt(new ResultPool(client->memoryCounters()));
-  state.functions.resize(executable->functions().size());
+  for (const FunctionSignature &function : executable->functions())
+    state.functions.push_back(std::make_unique<FunctionState>(
+        function, executable->internals().entries[function.index], *state.pool));
   state.frame.api = &api;
   state.frame.constants = executable->internals().constantData.data();
   state.frame.pool = state.pool.get();
@@ -198,23 +189,25 @@ StatusOr<Ref<Session>> Session::create(Ref<Client> client, Ref<Executable> execu
   return session;
 }
 
-/// The first call of a function: makes its state, and workspace enough for it.
-Status Session::State::prepare(const FunctionSignature &function) {
-  const std::vector<FunctionSignature> &known = executable->functions();
-  if (function.index >= known.size() || &function != &known[function.index])
+StatusOr<FunctionState *> Session::State::find(const FunctionSignature &function) {
+  if (function.index >= functions.size() || &functions[function.index]->signature != &function) [[unlikely]]
     return invalidArgument("function '" + function.name + "' is not one of this session's executable");
-  if (!workspace || workspace->sizeInBytes() < function.workspaceBytes) {
-    // One block serves all functions, since they run one at a time.
-    workspace.reset();
-    LATEWOOD_ASSIGN_OR_RETURN(workspace, Storage::allocate(function.workspaceBytes, client->memoryCounters()));
-    frame.workspace = workspace->data();
-  }
-  functions[function.index] = std::make_unique<FunctionState>(
-      known[function.index], executable->internals().entries[function.index], *pool);
+  return functions[function.index].get();
+}
+
+/// One block serves all functions, since they run one at a time.
+Status Session::State::growWorkspace(int64_t bytes) {
+  workspace.reset();
+  workspaceBytes = 0;
+  LATEWOOD_ASSIGN_OR_RETURN(workspace, Storage::allocate(bytes, client->memoryCounters()));
+  frame.workspace = workspace->data();
+  workspaceBytes = bytes;
   return okStatus();
 }
 
-Status Session::State::matchArguments(FunctionState &function, std::span<Value *const> arguments) {
+namespace {
+/// Checks arguments. The function's state is only read: a call may be running.
+Status checkArguments(const FunctionState &function, std::span<Value *const> arguments) {
   size_t count = function.argumentPlans.size();
   if (arguments.size() != count) [[unlikely]]
     return invalidArgument("function '" + function.signature.name + "' expects " + std::to_string(count) +
@@ -222,26 +215,18 @@ Status Session::State::matchArguments(FunctionState &function, std::span<Value *
   for (size_t i = 0; i < count; ++i) {
     const ValuePlan &plan = function.argumentPlans[i];
     Value *value = arguments[i];
-    if (MemRefValue *memref = asMemRef(value); memref && plan.matches(*memref)) [[likely]] {
-      function.data[i] = memref->data();
-      function.bytes[i] = memref->sizeInBytes();
-      function.shapes[i] = plan.rank ? memref->shape().data() : nullptr;
+    if (MemRefValue *memref = asMemRef(value); memref && plan.matches(*memref)) [[likely]]
       continue;
-    }
-    if (ScalarValue *scalar = asScalar(value); scalar && plan.rank == 0 && scalar->elementType() == plan.type) {
-      // Nothing can overlap it.
-      function.data[i] = scalar->data();
-      function.bytes[i] = 0;
-      function.shapes[i] = nullptr;
+    if (ScalarValue *scalar = asScalar(value); scalar && plan.rank == 0 && scalar->elementType() == plan.type)
       continue;
-    }
     return explainMismatch(plan, value, /*takesScalars=*/true)
         .withContext("function '" + function.signature.name + "', argument " + std::to_string(i));
   }
   return okStatus();
 }
 
-Status Session::State::matchResults(FunctionState &function, std::span<Ref<Value>> results) {
+/// Checks the memrefs that were given for results.
+Status checkResults(const FunctionState &function, std::span<Ref<Value>> results) {
   const std::vector<ValuePlan> &plans = function.slots.plans();
   if (results.size() != plans.size()) [[unlikely]]
     return invalidArgument("function '" + function.signature.name + "' has " + std::to_string(plans.size()) +
@@ -262,14 +247,39 @@ Status Session::State::matchResults(FunctionState &function, std::span<Ref<Value
   return okStatus();
 }
 
-Status Session::State::run(const FunctionSignature &signature, std::span<Value *const> arguments,
-                           std::span<Ref<Value>> results) {
-  if (signature.index >= functions.size() || !functions[signature.index] ||
-      &functions[signature.index]->signature != &signature) [[unlikely]]
-    LATEWOOD_RETURN_IF_ERROR(prepare(signature));
-  FunctionState &function = *functions[signature.index];
-  LATEWOOD_RETURN_IF_ERROR(matchArguments(function, arguments));
-  LATEWOOD_RETURN_IF_ERROR(matchResults(function, results));
+/// Waits for values that calls on streams are going to write.
+Status waitForValues(const FunctionState &function, std::span<Value *const> arguments,
+                     std::span<Ref<Value>> results) {
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (MemRefValue *memref = asMemRef(arguments[i]); memref && !memref->isReady()) [[unlikely]]
+      if (Status status = memref->waitUntilReady(); !status.isOk())
+        return std::move(status).withContext("function '" + function.signature.name + "', argument " +
+                                             std::to_string(i));
+  for (Ref<Value> &result : results)
+    // What an earlier call made of a buffer that is written anew does not matter.
+    if (MemRefValue *memref = asMemRef(result.get()); memref && !memref->isReady()) [[unlikely]]
+      if (!memref->waitUntilReady().isOk())
+        memref->storage()->setWriter(nullptr);
+  return okStatus();
+}
+} // namespace
+
+/// Arguments and results have been checked, and are ready.
+Status Session::State::run(FunctionState &function, std::span<Value *const> arguments, std::span<Ref<Value>> results) {
+  if (workspaceBytes < function.signature.workspaceBytes) [[unlikely]]
+    LATEWOOD_RETURN_IF_ERROR(growWorkspace(function.signature.workspaceBytes));
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (MemRefValue *memref = asMemRef(arguments[i])) [[likely]] {
+      function.data[i] = memref->data();
+      function.bytes[i] = memref->sizeInBytes();
+      function.shapes[i] = memref->rank() ? memref->shape().data() : nullptr;
+    } else {
+      // Nothing can overlap a scalar.
+      function.data[i] = asScalar(arguments[i])->data();
+      function.bytes[i] = 0;
+      function.shapes[i] = nullptr;
+    }
+  }
   function.slots.begin(function.data.data(), function.bytes.data(), function.data.size(), results);
 
   frame.function = &function;
@@ -288,27 +298,105 @@ Status Session::State::run(const FunctionSignature &signature, std::span<Value *
     return function.slots.finish(results);
   function.slots.abandon();
   if (!frame.hasFailed.exchange(false))
-    return internalError("function '" + signature.name + "' failed with code " + std::to_string(code) +
+    return internalError("function '" + function.signature.name + "' failed with code " + std::to_string(code) +
                          " and without a message");
   return std::exchange(frame.failure, okStatus());
 }
 
-Status Session::call(const FunctionSignature &function, std::span<Value *const> arguments,
+Status Session::State::runLocked(FunctionState &function, std::span<Value *const> arguments,
+                                 std::span<Ref<Value>> results) {
+  std::lock_guard lock(busy);
+  Status status;
+  try {
+    status = run(function, arguments, results);
+  } catch (const std::bad_alloc &) {
+    status = outOfMemory("function '" + function.signature.name + "': no memory for the call");
+  }
+  ++(status.isOk() ? calls : failedCalls);
+  return status;
+}
+
+Status Session::call(const FunctionSignature &signature, std::span<Value *const> arguments,
                      std::span<Ref<Value>> results, Stream *stream) {
-  auto run = [&]() -> Status {
-    SessionLock lock(state->busy);
-    Status status;
-    try {
-      status = state->run(function, arguments, results);
-    } catch (const std::bad_alloc &) {
-      status = outOfMemory("function '" + function.name + "': no memory for the call");
+  LATEWOOD_ASSIGN_OR_RETURN(FunctionState * function, state->find(signature));
+  LATEWOOD_RETURN_IF_ERROR(checkArguments(*function, arguments));
+  LATEWOOD_RETURN_IF_ERROR(checkResults(*function, results));
+  // Before anything is locked: what is waited for may need this session.
+  LATEWOOD_RETURN_IF_ERROR(waitForValues(*function, arguments, results));
+  if (stream) [[unlikely]]
+    return stream->runInOrder([&] { return state->runLocked(*function, arguments, results); });
+  return state->runLocked(*function, arguments, results);
+}
+
+Status Session::enqueue(const FunctionSignature &signature, std::span<Value *const> arguments,
+                        std::span<Ref<Value>> results, Stream &stream) {
+  LATEWOOD_ASSIGN_OR_RETURN(FunctionState * function, state->find(signature));
+  LATEWOOD_RETURN_IF_ERROR(checkArguments(*function, arguments));
+  LATEWOOD_RETURN_IF_ERROR(checkResults(*function, results));
+  const std::vector<ValuePlan> &plans = function->slots.plans();
+  for (size_t i = 0; i < plans.size(); ++i)
+    if (!results[i] && !plans[i].isStatic)
+      return call(signature, arguments, results, &stream);
+
+  /// What the call needs until it has run.
+  struct Pending {
+    Ref<Session> session;
+    std::vector<Ref<Value>> arguments, results;
+    /// Argument i waits for this event, as of now: later calls may write the memory again.
+    std::vector<std::pair<size_t, Ref<Event>>> writers;
+    Ref<Event> done = Event::create();
+  };
+  auto pending = std::make_shared<Pending>();
+  pending->session = Ref<Session>::share(this);
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    pending->arguments.push_back(Ref<Value>::share(arguments[i]));
+    if (MemRefValue *memref = asMemRef(arguments[i]))
+      if (Ref<Event> writer = memref->storage()->writer())
+        pending->writers.emplace_back(i, std::move(writer));
+  }
+  for (size_t i = 0; i < plans.size(); ++i) {
+    if (results[i]) {
+      pending->results.push_back(results[i]);
+      continue;
     }
-    ++(status.isOk() ? state->calls : state->failedCalls);
+    PooledStorage *block = state->pool->take(plans[i].bytes, memoryAlignment, Purpose::result);
+    if (!block)
+      return outOfMemory("function '" + signature.name + "', result " + std::to_string(i) + ": cannot allocate " +
+                         std::to_string(plans[i].bytes) + " bytes");
+    pending->results.push_back(
+        ResultMaker::make(Ref<Storage>::adopt(block), plans[i].type, plans[i].shape, plans[i].rank));
+  }
+
+  auto run = [pending, function]() -> Status {
+    Status status;
+    for (auto &[index, writer] : pending->writers) {
+      status = writer->wait();
+      if (status.isOk())
+        continue;
+      status = std::move(status).withContext("function '" + function->signature.name + "', argument " +
+                                             std::to_string(index) + ": the call that writes this memory failed");
+      break;
+    }
+    if (status.isOk()) {
+      std::vector<Value *> values;
+      for (const Ref<Value> &argument : pending->arguments)
+        values.push_back(argument.get());
+      status = pending->session->state->runLocked(*function, values, pending->results);
+    }
+    pending->done->complete(status);
+    if (status.isOk())
+      for (const Ref<Value> &result : pending->results)
+        asMemRef(result.get())->storage()->clearWriter(*pending->done);
     return status;
   };
-  if (stream) [[unlikely]]
-    return stream->runInOrder(run);
-  return run();
+  for (const Ref<Value> &result : pending->results)
+    asMemRef(result.get())->storage()->setWriter(pending->done);
+  if (Status status = stream.enqueue(std::move(run)); !status.isOk()) {
+    pending->done->complete(status);
+    return status;
+  }
+  std::copy(pending->results.begin(), pending->results.end(), results.begin());
+  return okStatus();
 }
 
 StatusOr<std::vector<Ref<Value>>> Session::execute(std::string_view name, std::span<const Ref<Value>> arguments,
@@ -332,18 +420,18 @@ const Ref<Executable> &Session::executable() const { return state->executable; }
 const RuntimeSessionOptions &Session::options() const { return state->options; }
 
 SessionStatistics Session::statistics() const {
-  SessionLock lock(state->busy);
+  std::lock_guard lock(state->busy);
   SessionStatistics statistics;
   statistics.calls = state->calls;
   statistics.failedCalls = state->failedCalls;
   state->pool->readStatistics(statistics);
-  statistics.workspaceBytes = state->workspace ? state->workspace->sizeInBytes() : 0;
+  statistics.workspaceBytes = state->workspaceBytes;
   statistics.scratchBytesPerThread = state->frame.scratchBytes.load(std::memory_order_relaxed);
   return statistics;
 }
 
 void Session::releaseCachedMemory() {
-  SessionLock lock(state->busy);
+  std::lock_guard lock(state->busy);
   state->pool->releaseCached();
 }
 

@@ -19,7 +19,8 @@
 //   identity   the object
 //   ownership  holds its client and its executable; results hold neither
 //   threads    one call at a time: a second thread waits. Sessions run in parallel
-//   streams    a call that is given a stream runs after the work enqueued there, and has completed when it returns
+//   streams    `call` and `execute` run after the work enqueued on the stream that they are given, and have completed when
+//              they return. `enqueue` returns at once; see there
 //   floating   calls run with the IEEE default environment (round to nearest, denormals kept, no traps), and
 //   point      the caller's own is restored
 
@@ -57,7 +58,17 @@ public:
   Status call(const FunctionSignature &function, std::span<Value *const> arguments, std::span<Ref<Value>> results,
               Stream *stream = nullptr);
 
-  /// The same by name. `outputs` is empty (allocate all), or has one entry for each result, null for those to allocate.
+  /// Enqueues the call on a stream and returns. Arguments and given memrefs are checked at once; results that are
+  /// allocated exist at once, too. All results are ready when the call has run (`MemRefValue::waitUntilReady`,
+  /// `Stream::sync`); if it fails, both say why, and so does every later call that is given such a result. Arguments that
+  /// a call on another stream is still going to write are waited for on the stream, in its order. The values are kept
+  /// alive until the call has run; the caller changes neither arguments nor given memrefs before that.
+  /// A function whose result shapes are known only when it has run does so before this returns, unless every result is
+  /// given.
+  Status enqueue(const FunctionSignature &function, std::span<Value *const> arguments, std::span<Ref<Value>> results,
+                 Stream &stream);
+
+  /// `call` by name. `outputs` is empty (allocate all), or has one entry for each result, null for those to allocate.
   /// The results alias the outputs that were given.
   StatusOr<std::vector<Ref<Value>>> execute(std::string_view function, std::span<const Ref<Value>> arguments,
                                             std::span<const Ref<Value>> outputs = {}, Stream *stream = nullptr);

@@ -4,6 +4,8 @@
 
 #include "latewood/runtime/Memory.h"
 
+#include <mutex>
+
 namespace latewood::runtime {
 
 StatusOr<Ref<Storage>> Storage::allocate(int64_t bytes, const Ref<MemoryCounters> &counters) {
@@ -24,6 +26,44 @@ Ref<Storage> Storage::view(void *data, int64_t bytes, MemorySpace space, bool is
   storage->readOnly = isReadOnly;
   storage->releaseView = std::move(release);
   return storage;
+}
+
+namespace {
+/// Guards the writers of all storages: they change at calls on streams only.
+std::mutex writerMutex;
+} // namespace
+
+Ref<Event> Storage::writer() const {
+  if (isReady())
+    return nullptr;
+  std::lock_guard lock(writerMutex);
+  return writerEvent;
+}
+
+void Storage::setWriter(Ref<Event> event) {
+  std::lock_guard lock(writerMutex);
+  hasWriter.store(static_cast<bool>(event), std::memory_order_release);
+  writerEvent.swap(event);
+}
+
+Status Storage::waitUntilReady() const {
+  Ref<Event> event = writer();
+  if (!event)
+    return okStatus();
+  if (Status status = event->wait(); !status.isOk())
+    return std::move(status).withContext("the call that writes this memory failed");
+  clearWriter(*event);
+  return okStatus();
+}
+
+void Storage::clearWriter(const Event &event) const {
+  // Dropped after the lock: the last reference to an event ends here.
+  Ref<Event> last;
+  std::lock_guard lock(writerMutex);
+  if (writerEvent.get() == &event) {
+    writerEvent.swap(last);
+    hasWriter.store(false, std::memory_order_release);
+  }
 }
 
 Storage::~Storage() {

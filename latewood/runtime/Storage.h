@@ -5,8 +5,9 @@
 //
 //   identity   the object; `data()` never changes while it lives
 //   ownership  owned memory is freed (or goes back to its pool) at the end; a view calls its release function instead
-//   threads    immutable after creation; may be shared and dropped on any thread
-//   streams    host memory has no stream: nothing is in flight when a function of this library has returned
+//   threads    may be shared and dropped on any thread
+//   streams    memory that a call on a stream is going to write is not ready until that call has run: `waitUntilReady`
+//              before touching it. Functions of this library that read memory wait by themselves
 
 #ifndef LATEWOOD_RUNTIME_STORAGE_H
 #define LATEWOOD_RUNTIME_STORAGE_H
@@ -15,6 +16,7 @@
 #include "latewood/runtime/Ref.h"
 #include "latewood/runtime/Signature.h"
 #include "latewood/runtime/Status.h"
+#include "latewood/runtime/Stream.h"
 
 #include <functional>
 
@@ -36,6 +38,17 @@ public:
   /// Memory of somebody else.
   bool isView() const { return kind == Kind::view; }
 
+  /// False while a call on a stream is going to write this memory, and after such a call has failed.
+  bool isReady() const { return !hasWriter.load(std::memory_order_acquire); }
+  /// Blocks until that call has run. Fails if it failed: then the contents are undefined.
+  Status waitUntilReady() const;
+  /// The event of that call; null if the memory is ready.
+  Ref<Event> writer() const;
+  /// For sessions: from now on, `event` says when the memory is ready.
+  void setWriter(Ref<Event> event);
+  /// For sessions: the call of this event has run; the memory is ready, unless another call is going to write it.
+  void clearWriter(const Event &event) const;
+
 protected:
   enum class Kind : uint8_t { owned, view, pooled };
 
@@ -44,6 +57,8 @@ protected:
 
   uint8_t *start;
   int64_t size;
+  mutable std::atomic<bool> hasWriter{false};
+  mutable Ref<Event> writerEvent;
   MemorySpace memorySpace = MemorySpace::host;
   bool readOnly = false;
   Kind kind;

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <unordered_set>
 
 namespace latewood::runtime {
 
@@ -24,6 +25,15 @@ struct Event::State {
 
 Event::Event() : state(std::make_shared<State>()) {}
 Event::~Event() = default;
+
+Ref<Event> Event::create() { return Ref<Event>::adopt(new Event); }
+
+void Event::complete(Status outcome) {
+  std::lock_guard lock(state->mutex);
+  state->isReady = true;
+  state->failure = std::move(outcome);
+  state->changed.notify_all();
+}
 
 bool Event::isReady() const {
   std::lock_guard lock(state->mutex);
@@ -115,7 +125,41 @@ Stream::~Stream() {
     thread.join();
 }
 
-StatusOr<Ref<Stream>> Stream::create() { return Ref<Stream>::adopt(new Stream); }
+namespace {
+/// The streams that live, so that a handle from outside can be looked up and not merely believed.
+struct Registry {
+  std::mutex mutex;
+  std::unordered_set<uintptr_t> handles;
+};
+Registry &registry() {
+  // Never destroyed: streams may outlive static objects.
+  static auto *instance = new Registry;
+  return *instance;
+}
+} // namespace
+
+StatusOr<Ref<Stream>> Stream::create() {
+  auto stream = Ref<Stream>::adopt(new Stream);
+  std::lock_guard lock(registry().mutex);
+  registry().handles.insert(stream->handle());
+  return stream;
+}
+
+Ref<Stream> Stream::find(uintptr_t handle) {
+  std::lock_guard lock(registry().mutex);
+  return registry().handles.contains(handle) ? Ref<Stream>::share(reinterpret_cast<Stream *>(handle)) : nullptr;
+}
+
+void Stream::dispose() {
+  {
+    std::lock_guard lock(registry().mutex);
+    // Found again after the last reference had gone.
+    if (referenceCount() != 0)
+      return;
+    registry().handles.erase(handle());
+  }
+  delete this;
+}
 
 Status Stream::enqueue(std::function<Status()> work) {
   if (!work)
@@ -170,26 +214,20 @@ bool Stream::isIdle() const {
 }
 
 StatusOr<Ref<Event>> Stream::record() {
-  auto event = Ref<Event>::adopt(new Event);
-  auto mark = [target = event->state](const Status &failure) {
-    std::lock_guard lock(target->mutex);
-    target->isReady = true;
-    target->failure = failure;
-    target->changed.notify_all();
-  };
+  Ref<Event> event = Event::create();
   std::unique_lock lock(state->mutex);
   if (state->isIdle()) {
-    mark(state->failure);
+    event->complete(state->failure);
     return event;
   }
   std::weak_ptr<State> stream = state;
-  LATEWOOD_RETURN_IF_ERROR(state->push(lock, [mark, stream] {
+  LATEWOOD_RETURN_IF_ERROR(state->push(lock, [event, stream] {
     Status failure;
     if (std::shared_ptr<State> owner = stream.lock()) {
       std::lock_guard guard(owner->mutex);
       failure = owner->failure;
     }
-    mark(failure);
+    event->complete(std::move(failure));
     return okStatus();
   }));
   return event;

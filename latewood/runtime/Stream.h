@@ -26,9 +26,15 @@ namespace latewood::runtime {
 
 class LATEWOOD_API Event final : public RefCounted {
 public:
+  /// An event of no stream, which becomes ready by `complete`.
+  static Ref<Event> create();
+  /// Makes an event that was made by `create` ready, once.
+  void complete(Status outcome);
+
   /// True when everything enqueued before the event has run.
   bool isReady() const;
-  /// Blocks until then. Returns the first failure of work before the event since the stream's last `sync`.
+  /// Blocks until then. Returns the first failure of work before the event since the stream's last `sync`, or what
+  /// `complete` was given.
   Status wait();
 
 private:
@@ -56,10 +62,13 @@ public:
   /// Work enqueued from now on starts when `event` is ready.
   Status waitFor(const Ref<Event> &event);
   uintptr_t handle() const { return reinterpret_cast<uintptr_t>(this); }
+  /// The stream with this handle; null if there is none (any more).
+  static Ref<Stream> find(uintptr_t handle);
 
 private:
   Stream();
   ~Stream() override;
+  void dispose() override;
   struct State;
   std::shared_ptr<State> state;
 };

@@ -230,6 +230,8 @@ Status copyElements(const MemRefValue &from, const MemRefValue &to) {
   for (const MemRefValue *value : {&from, &to})
     if (value->space() == MemorySpace::device)
       return unimplemented("copy: memory of a device is out of reach for this build");
+  LATEWOOD_RETURN_IF_ERROR(from.waitUntilReady());
+  LATEWOOD_RETURN_IF_ERROR(to.waitUntilReady());
   if (from.elementCount() == 0)
     return okStatus();
   if (from.hasCanonicalStrides() && to.hasCanonicalStrides())

@@ -8,7 +8,8 @@
 //   identity   the object
 //   ownership  a memref shares its storage, and keeps its memory alive whatever happens to sessions and clients
 //   threads    immutable; the elements are the caller's to synchronize
-//   streams    elements are valid when the call that made them has returned, or its stream has been synchronized
+//   streams    the results of a call on a stream exist at once, and their elements when the call has run: wait for
+//              the value, or synchronize the stream, before looking at them
 
 #ifndef LATEWOOD_RUNTIME_VALUE_H
 #define LATEWOOD_RUNTIME_VALUE_H
@@ -57,6 +58,9 @@ public:
   bool hasCanonicalStrides() const { return canonical; }
   MemorySpace space() const { return owner->space(); }
   bool isReadOnly() const { return owner->isReadOnly(); }
+  /// Of the storage: false while a call on a stream is going to write it.
+  bool isReady() const { return owner->isReady(); }
+  Status waitUntilReady() const { return owner->waitUntilReady(); }
   const Ref<Storage> &storage() const { return owner; }
 
   /// The elements start[d] + i * step[d] below limit[d] in each dimension, as StableHLO's `slice`; shares the storage.

@@ -20,6 +20,7 @@
 #define LW_JOIN2(a, b) a##_##b
 #define LW_JOIN(a, b) LW_JOIN2(a, b)
 #define N(name) LW_JOIN(name, LW_LANES)
+#define HALF(name) LW_JOIN(name, LW_HALF)
 
 #define fma(a, b, c) __builtin_elementwise_fma(a, b, c)
 #define fabs(x) __builtin_elementwise_abs(x)
@@ -56,19 +57,29 @@ static const f64 lwOne_f64 = 1.0, lwZero_f64 = 0.0;
 #include "ArgumentReduction.h"
 
 #define LW_LANES 1
+#define LW_HALF 1
 #include "VectorMath.inc"
 #undef LW_LANES
+#undef LW_HALF
 #define LW_LANES 2
+#define LW_HALF 1
 #include "VectorMath.inc"
 #undef LW_LANES
+#undef LW_HALF
 #define LW_LANES 4
+#define LW_HALF 2
 #include "VectorMath.inc"
 #undef LW_LANES
+#undef LW_HALF
 #define LW_LANES 8
+#define LW_HALF 4
 #include "VectorMath.inc"
 #undef LW_LANES
+#undef LW_HALF
 #if defined(__AVX512F__)
 #define LW_LANES 16
+#define LW_HALF 8
 #include "VectorMath.inc"
 #undef LW_LANES
+#undef LW_HALF
 #endif

@@ -92,6 +92,12 @@ void ContractionEmitter::ifLast(Index index, int64_t count, function_ref<void()>
   body();
 }
 
+// The end of a part of `count` positions that begins at `first`, where `parts` parts cover `total` positions.
+Index ContractionEmitter::endOfPart(Index first, int64_t count, int64_t parts, int64_t total) {
+  Index end = lanes.add(first, Index(count));
+  return parts * count == total ? end : minimum(end, total);
+}
+
 Index ContractionEmitter::minimum(Index index, int64_t bound) {
   if (index.isConstant())
     return Index(std::min(index.constant, bound));
@@ -268,7 +274,7 @@ void ContractionEmitter::emitTileTask(ArrayRef<Index> outer, Index group, Index 
   }
   block = rowBlock;
   firstTile = lanes.mul(block, plan.rowTilesPerTask);
-  endTile = minimum(lanes.add(firstTile, Index(plan.rowTilesPerTask)), plan.row.extent / plan.tile.rows);
+  endTile = endOfPart(firstTile, plan.rowTilesPerTask, plan.rowBlocks(), plan.row.extent / plan.tile.rows);
   if (plan.aSource == RowFactorSource::PackedTask) {
     packedTiles = plan.rowTilesPerTask;
     firstPackedTile = firstTile;
@@ -279,7 +285,7 @@ void ContractionEmitter::emitTileTask(ArrayRef<Index> outer, Index group, Index 
     return emitStreamedTask(group);
   int64_t fullPanels = plan.column.extent / plan.tile.columns, tail = plan.column.extent % plan.tile.columns;
   Index firstPanel = lanes.mul(group, plan.panelsPerTask);
-  Index endPanel = minimum(lanes.add(firstPanel, Index(plan.panelsPerTask)), fullPanels);
+  Index endPanel = endOfPart(firstPanel, plan.panelsPerTask, plan.columnGroups(), fullPanels);
   forRange(firstPanel, endPanel, 1,
            [&](Index panel) { emitPanel(lanes.mul(panel, plan.tile.columns), plan.tile.columns); });
   if (tail)
@@ -401,7 +407,7 @@ void ContractionEmitter::emitStreamedTask(Index group) {
   int64_t fullPanels = plan.column.extent / plan.tile.columns, tail = plan.column.extent % plan.tile.columns;
   int64_t panelSums = plan.rowTilesPerTask * plan.tile.rows * plan.tile.columns;
   Index firstPanel = lanes.mul(group, plan.panelsPerTask);
-  Index endPanel = minimum(lanes.add(firstPanel, Index(plan.panelsPerTask)), fullPanels);
+  Index endPanel = endOfPart(firstPanel, plan.panelsPerTask, plan.columnGroups(), fullPanels);
   // Calls `body` for each panel, with its first column, its width and the place of its sums.
   auto forPanels = [&](function_ref<void(Index, int64_t, Address)> body) {
     auto place = [&](Index panel) -> Address {
@@ -459,7 +465,9 @@ void ContractionEmitter::emitRowTask(ArrayRef<Index> outer, Index group) {
   }
   int64_t chunk = std::min(plan.columnsPerTask, plan.column.extent), groups = plan.columnGroups();
   Index column = lanes.mul(group, chunk);
-  Index columns = minimum(lanes.add(Index(plan.column.extent), lanes.mul(column, -1)), chunk);
+  Index columns(chunk);
+  if (plan.column.extent % chunk)
+    columns = minimum(lanes.add(Index(plan.column.extent), lanes.mul(column, -1)), chunk);
   fillZeros(sums, llvm::alignTo(chunk, plan.tile.lanes));
 
   forDims(plan.outerReduced, [&](ArrayRef<Index> outerStep) {

@@ -26,6 +26,7 @@ private:
   /// Calls `body` where `index` is `last`, one of `count` values.
   void ifLast(Index index, int64_t count, llvm::function_ref<void()> body);
   Index minimum(Index index, int64_t bound);
+  Index endOfPart(Index first, int64_t count, int64_t parts, int64_t total);
   mlir::Value allocate(int64_t elements);
   mlir::Value flatten(unsigned operand);
   Index offsetOf(unsigned operand, llvm::ArrayRef<ContractionDim> dims, llvm::ArrayRef<Index> indices);

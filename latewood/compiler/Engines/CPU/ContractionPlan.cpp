@@ -181,7 +181,7 @@ static void planTiles(ContractionPlan &plan, Type aElement, Type bElement, Type 
   // A is read where it lies unless its elements must be converted, or its lines would be fetched again and again.
   int64_t rowStride = plan.row.strides[plan.a], stepStride = plan.reduced.strides[plan.a];
   bool isScattered = steps > 1 && stepStride != 1;
-  bool conflicts = rows > 4 && (rowStride * bytes) % conflictBytes == 0;
+  bool conflicts = rows > 4 && !plan.isStreamed && (rowStride * bytes) % conflictBytes == 0;
   if (aElement != accumulator || (plan.panels() > 2 && (isScattered || conflicts))) {
     int64_t taskBytes = plan.outerReducedCount() * plan.rowTilesPerTask * plan.tile.rows * steps * bytes;
     plan.aSource = plan.columnGroups() == 1 && taskBytes <= mostTaskBytes ? cpu::RowFactorSource::PackedTask

@@ -228,6 +228,10 @@ Expected<std::vector<Bytes>> compileToObjects(std::unique_ptr<Module> module, co
     function->setVisibility(GlobalValue::DefaultVisibility);
     visible.insert(entry);
   }
+  // What one part calls in another must not be exported by the image.
+  for (GlobalValue &value : module->global_values())
+    if (!value.isDeclaration() && !value.hasLocalLinkage() && !visible.contains(value.getName()))
+      value.setVisibility(GlobalValue::HiddenVisibility);
 
   uint64_t parts = std::min(estimateSize(*module) / kPartSize + 1, kMaxParts);
   std::vector<Bytes> objects;

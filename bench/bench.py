@@ -112,6 +112,7 @@ def main() -> int:
     processors = sorted(os.sched_getaffinity(0))[: options.threads]
     os.sched_setaffinity(0, processors)
     os.environ.setdefault("NPROC", str(len(processors)))
+    sys.path.insert(0, str(BENCH.parent / "examples"))
     import numpy as np
     from peers import PEERS, Unavailable
     from workloads import WORKLOADS

@@ -8,16 +8,12 @@ the cost of a call itself (add4).
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples"))
 import models
+import numpy as np
 from models import Model
 
 #: Name → maker. The order is that of the table.

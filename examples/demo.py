@@ -29,17 +29,21 @@ def say(text: str) -> None:
     print(text, flush=True)
 
 
-def tool(*command: str) -> float:
+def tool(*command: str | Path) -> float:
     """Runs a tool of ours with its output on the terminal; returns the seconds it took."""
     shown = [str(word) for word in command]
-    line = " ".join(shown if len(shown) < 12 else [*shown[:6], f"… ({len(shown)} arguments)"])
-    say(f"  $ {line}")
+    say(f"  $ {' '.join(shown)}")
     start = time.perf_counter()
     run = subprocess.run(shown, stdout=subprocess.PIPE, text=True)
     seconds = time.perf_counter() - start
-    for text in run.stdout.splitlines():
-        if len(text) < 160:
-            say(f"    {text}")
+    # A transformer has two hundred arguments; the first few show what the tool prints.
+    lines = run.stdout.splitlines()
+    arguments = [line for line in lines if line.startswith("argument")]
+    for line in lines:
+        if line not in arguments[3:]:
+            say(f"    {line}")
+        elif line == arguments[-1]:
+            say(f"    … {len(arguments) - 3} more arguments")
     if run.returncode:
         sys.exit(f"demo: {shown[0]} ended with status {run.returncode}")
     return seconds
@@ -79,12 +83,10 @@ def demonstrate(model: models.Model, folder: Path) -> dict:
 
     compile_seconds = tool("latewood-compile", source, "-o", executable_path)
 
-    inputs = []
-    for index, argument in enumerate(arguments):
-        path = folder / f"{model.name}-{index}.npy"
-        np.save(path, argument)
-        inputs += ["--input", str(path)]
-    tool("latewood-run", executable_path, "--function", "main", *inputs, "--output", output, "--repeat", "5")
+    inputs = folder / f"{model.name}-inputs.npz"
+    np.savez(inputs, **{f"in{index}": argument for index, argument in enumerate(arguments)})
+    tool("latewood-run", executable_path, "--function", "main", "--input", inputs, "--output", output, "--repeat", "5")
+    inputs.unlink()
     with np.load(output) as file:
         from_tool = file[file.files[0]]
 
@@ -95,8 +97,6 @@ def demonstrate(model: models.Model, folder: Path) -> dict:
     jitted, placed = jax.jit(model.function), jax.device_put(model.arguments)
     ours = milliseconds(lambda: executable(*arguments))
     theirs = milliseconds(lambda: jax.block_until_ready(jitted(*placed)))
-    for path in folder.glob(f"{model.name}-*.npy"):
-        path.unlink()
     return {
         "model": model.name,
         "StableHLO": size(len(text)),

@@ -288,6 +288,30 @@ TEST(MathAccuracy, RandomF32V4) {
     GTEST_SKIP() << "this machine has no AVX-512";
   checkForms<float, double>(getFormsF32V4(), getRandomSamples<float>(40000), 2, "v4");
 }
+// What was computed on one machine is computed on another.
+TEST(MathAccuracy, LevelsAgree) {
+  if (!hasLevel4())
+    GTEST_SKIP() << "this machine has no AVX-512";
+  Samples<float> samples = getRandomSamples<float>(40000);
+  Samples<double> wide = getRandomSamples<double>(40000);
+  auto compare = [](auto older, auto newer, const auto &samples) {
+    auto first = samples.x, second = samples.x;
+    for (const auto &a : older)
+      for (const auto &b : newer) {
+        if (a.lanes != 4 || b.lanes != 8 || std::string(a.name) != b.name)
+          continue;
+        a.apply(samples.x.data(), samples.y.data(), first.data(), first.size());
+        b.apply(samples.x.data(), samples.y.data(), second.data(), second.size());
+        size_t different = 0;
+        for (size_t i = 0; i < first.size(); ++i)
+          different += !(first[i] == second[i] || (std::isnan(first[i]) && std::isnan(second[i])));
+        EXPECT_EQ(different, 0u) << a.name << " differs between v3 and v4";
+      }
+  };
+  compare(getFormsF32V3(), getFormsF32V4(), samples);
+  compare(getFormsF64V3(), getFormsF64V4(), wide);
+}
+
 TEST(MathAccuracy, RandomF64V4) {
   if (!hasLevel4())
     GTEST_SKIP() << "this machine has no AVX-512";

@@ -43,8 +43,8 @@ typedef f64 lwElem_f64;
       *(const U *)(acc + (i * (vectors) + j) * VL);
 
 #define LW_TILE_STORE(rows, vectors)                                                                                   \
-  LW_UNROLL for (int i = 0; i < (rows); ++i) LW_UNROLL for (int j = 0; j < (vectors); ++j) * (U *)(acc +               \
-      (i * (vectors) + j) * VL) = c[i][j];
+  LW_UNROLL for (int i = 0; i < (rows); ++i) LW_UNROLL for (int j = 0; j < (vectors); ++j) *                           \
+      (U *)(acc + (i * (vectors) + j) * VL) = c[i][j];
 
 // A through row pointers (convolution), B packed.
 #define LW_INDIRECT_KERNEL(name, T, rows)                                                                              \

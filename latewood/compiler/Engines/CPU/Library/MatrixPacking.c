@@ -2,10 +2,10 @@
 //
 // Packing and matrix-vector products. The contract stands in MatrixKernels.h.
 //
-// A panel is what a tile kernel reads front to back: MR rows of A, or NR columns of B, with k outermost. Packing is a copy
-// when the source is contiguous along the panel, and a transposition when it is contiguous along k. The transposition
-// works on 4x4 blocks inside 128-bit lanes: loading four rows per lane and two rounds of in-lane shuffles give whole
-// vectors without a shuffle across lanes.
+// A panel is what a tile kernel reads front to back: MR rows of A, or NR columns of B, with k outermost. Packing is a
+// copy when the source is contiguous along the panel, and a transposition when it is contiguous along k. The
+// transposition works on 4x4 blocks inside 128-bit lanes: loading four rows per lane and two rounds of in-lane shuffles
+// give whole vectors without a shuffle across lanes.
 
 #include "Conversions.h"
 #include "MatrixKernels.h"
@@ -28,14 +28,10 @@ LW_LOCAL void transpose4(f32 *restrict dst, i64 step, const f32 *restrict src, i
 // One vector of rows (VL source rows, 4 columns each) at once: vector p of the result holds column p.
 #if defined(__AVX512F__)
 typedef LW_VECTOR(f32, 16) FV;
-#define LW_UNPACK_LOW(a, b)                                                                                            \
-  __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29)
-#define LW_UNPACK_HIGH(a, b)                                                                                           \
-  __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31)
-#define LW_PAIRS_LOW(a, b)                                                                                             \
-  __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29)
-#define LW_PAIRS_HIGH(a, b)                                                                                            \
-  __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31)
+#define LW_UNPACK_LOW(a, b) __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29)
+#define LW_UNPACK_HIGH(a, b) __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31)
+#define LW_PAIRS_LOW(a, b) __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29)
+#define LW_PAIRS_HIGH(a, b) __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31)
 LW_LOCAL FV gatherLanes(const f32 *p, i64 stride) {
   typedef LW_VECTOR(f32, 8) F8;
   F8 low = __builtin_shufflevector(*(const F4u *)p, *(const F4u *)(p + 4 * stride), 0, 1, 2, 3, 4, 5, 6, 7);
@@ -93,7 +89,7 @@ LW_LOCAL i64 transposePanel(f32 *restrict dst, const f32 *restrict src, i64 stri
     if (valid >= width && ps == 1) {                                                                                   \
       for (i64 p = 0; p < k; ++p) {                                                                                    \
         int i = 0;                                                                                                     \
-        LW_UNROLL for (; i + VL <= width; i += VL) *(U *)(dst + p * width + i) = lwLoad_##suffix(src + p * ks + i);    \
+        LW_UNROLL for (; i + VL <= width; i += VL) * (U *)(dst + p * width + i) = lwLoad_##suffix(src + p * ks + i);   \
         LW_UNROLL for (; i < width; ++i) dst[p * width + i] = lwConvert_##suffix(src[p * ks + i]);                     \
       }                                                                                                                \
       return;                                                                                                          \
@@ -113,7 +109,8 @@ LW_LOCAL i64 transposePanel(f32 *restrict dst, const f32 *restrict src, i64 stri
   LW_PACK_PANEL(lwPanelA_##suffix, suffix, S, T, lwTileRows, TRANSPOSE)                                                \
   LW_PACK_PANEL(lwPanelB_##suffix, suffix, S, T, 2 * lwVectorBytes / sizeof(T), TRANSPOSE)                             \
   LW_CALL void lw_packA_##suffix(T *restrict dst, const S *restrict src, i64 rs, i64 ks, i64 m, i64 k) {               \
-    for (i64 i = 0; i < m; i += lwTileRows) lwPanelA_##suffix(dst + i * k, src + i * rs, rs, ks, k, m - i);            \
+    for (i64 i = 0; i < m; i += lwTileRows)                                                                            \
+      lwPanelA_##suffix(dst + i * k, src + i * rs, rs, ks, k, m - i);                                                  \
   }                                                                                                                    \
   LW_CALL void lw_packB_##suffix(T *restrict dst, const S *restrict src, i64 ks, i64 cs, i64 k, i64 n) {               \
     for (i64 j = 0; j < n; j += 2 * lwVectorBytes / sizeof(T))                                                         \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * The exact floating-point remainder in integers, for any operands: shared by `lw_fmod_*` (as the slow path) and by the
+ * The exact floating-point remainder in integers, for any operands: shared by the slow path of `lw_fmod_*` and by the
  * functions that instruction selection calls.
  *
  * x and y are integers times powers of two. The remainder of x = m * 2^e by y is found by reducing m, then multiplying
@@ -48,13 +48,5 @@
 
 LW_DEFINE_REMAINDER(lwRemainder_f32, f32, u32, 23, 0xff, 40)
 LW_DEFINE_REMAINDER(lwRemainder_f64, f64, u64, 52, 0x7ff, 11)
-
-/* Out of line, for the rare lanes of vector code. */
-static __attribute__((noinline, cold, nothrow, unused)) f32 lwRemainderSlow_f32(f32 x, f32 y) {
-  return lwRemainder_f32(x, y);
-}
-static __attribute__((noinline, cold, nothrow, unused)) f64 lwRemainderSlow_f64(f64 x, f64 y) {
-  return lwRemainder_f64(x, y);
-}
 
 #endif

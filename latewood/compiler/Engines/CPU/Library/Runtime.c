@@ -2,10 +2,10 @@
 //
 // What instruction selection calls by name. Nothing else may be undefined in an object that becomes an image.
 //
-// This file is built to a native object and not to bitcode: instruction selection invents the calls after the last point
-// at which bitcode could be linked. It is built freestanding, without builtins, and must not contain an aggregate copy or an
-// aggregate initializer: the compiler turns those into calls of memcpy and memset even so, and memcpy would call itself.
-// A test looks for such calls in the object.
+// This file is built to a native object and not to bitcode: instruction selection invents the calls after the last
+// point at which bitcode could be linked. It is built freestanding, without builtins, and must not contain an aggregate
+// copy or an aggregate initializer: the compiler turns those into calls of memcpy and memset even so, and memcpy would
+// call itself. A test looks for such calls in the object.
 
 #include "Remainder.h"
 
@@ -105,7 +105,8 @@ LW_RUNTIME int memcmp(const void *x, const void *y, size_t n) {
 
 LW_RUNTIME int bcmp(const void *x, const void *y, size_t n) { return memcmp(x, y, n); }
 
-//===- Wide integers --------------------------------------------------------------------------------------------------===//
+//===- Wide integers
+//--------------------------------------------------------------------------------------------------===//
 
 static inline u128 divideWide(u128 a, u128 b, u128 *remainder) {
   u64 high = (u64)(a >> 64), bh = (u64)(b >> 64), bl = (u64)b;
@@ -154,7 +155,8 @@ LW_RUNTIME i128 __modti3(i128 a, i128 b) {
   return (i128)(a < 0 ? -remainder : remainder);
 }
 
-//===- Conversions ----------------------------------------------------------------------------------------------------===//
+//===- Conversions
+//----------------------------------------------------------------------------------------------------===//
 
 // A bf16 result is returned in a vector register: the prototype needs __bf16, not an integer.
 LW_RUNTIME __bf16 __truncsfbf2(f32 x) {
@@ -179,7 +181,8 @@ static inline f32 roundToOdd(f64 x) {
 LW_RUNTIME __bf16 __truncdfbf2(f64 x) { return __truncsfbf2(roundToOdd(x)); }
 LW_RUNTIME _Float16 __truncdfhf2(f64 x) { return (_Float16)roundToOdd(x); }
 
-//===- Arithmetic -----------------------------------------------------------------------------------------------------===//
+//===- Arithmetic
+//-----------------------------------------------------------------------------------------------------===//
 
 LW_RUNTIME f32 fmodf(f32 x, f32 y) { return lwRemainder_f32(x, y); }
 LW_RUNTIME f64 fmod(f64 x, f64 y) { return lwRemainder_f64(x, y); }

@@ -4,18 +4,18 @@
 //
 //     lw_<name>_f32, lw_<name>_f32x4, x8, x16      lw_<name>_f64, lw_<name>_f64x2, x4, x8
 //
-// Each included file is a template in the lane count LW_LANES: F and D are vectors of so many f32 and f64, FI/FU and DI/DU the
-// integers of the same shape, N(name) is `name` with the lane count appended. The scalar form is the template with one
-// lane, so that a value never depends on how a loop was cut into vectors.
+// Each included file is a template in the lane count LW_LANES: F and D are vectors of so many f32 and f64, FI/FU and
+// DI/DU the integers of the same shape, N(name) is `name` with the lane count appended. The scalar form is the template
+// with one lane, so that a value never depends on how a loop was cut into vectors.
 //
-// Accuracy: within 2 units in the last place for f32 and 4 for f64 over the whole range, subnormal numbers included; NaN,
-// infinities and signed zeros as IEEE 754 recommends. Functions of f32 that are hot are written in f32; the others
+// Accuracy: within 2 units in the last place for f32 and 4 for f64 over the whole range, subnormal numbers included;
+// NaN, infinities and signed zeros as IEEE 754 recommends. Functions of f32 that are hot are written in f32; the others
 // round the f64 function. Branches depend on whole vectors and only guard slow paths (huge arguments of sin).
 //
 // -ffp-contract=off holds: where a fused multiply-add appears it was asked for.
 
 #include "Coefficients.h"
-#include "Remainder.h"
+#include "SlowPaths.h"
 
 #define LW_JOIN2(a, b) a##_##b
 #define LW_JOIN(a, b) LW_JOIN2(a, b)
@@ -53,8 +53,6 @@
 // A factor and an addend for logarithms in base 2, where the general form has numbers.
 static const f32 lwOne_f32 = 1.0f, lwZero_f32 = 0.0f;
 static const f64 lwOne_f64 = 1.0, lwZero_f64 = 0.0;
-
-#include "ArgumentReduction.h"
 
 #define LW_LANES 1
 #define LW_HALF 1

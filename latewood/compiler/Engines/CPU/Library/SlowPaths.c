@@ -1,18 +1,18 @@
-/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
- *
- * Reduction of huge arguments of sin, cos and tan modulo pi/2, one at a time (after Payne and Hanek).
- *
- * x = m * 2^e with a 53-bit integer m. Of x * 2/pi only the value modulo 4 matters, so the bits of 2/pi that would give
- * multiples of 4 are skipped, and 192 bits from there on are multiplied by m exactly: two bits of quadrant and 190 of
- * fraction, of which at most 62 cancel. The table has enough bits for the largest f64.
- */
-#ifndef LATEWOOD_LIBRARY_ARGUMENTREDUCTION_H
-#define LATEWOOD_LIBRARY_ARGUMENTREDUCTION_H
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reduction of huge arguments of sin, cos and tan modulo pi/2 (after Payne and Hanek), and remainders with a huge
+// quotient.
+//
+// x = m * 2^e with a 53-bit integer m. Of x * 2/pi only the value modulo 4 matters, so the bits of 2/pi that would give
+// multiples of 4 are skipped, and 192 bits from there on are multiplied by m exactly: two bits of quadrant and 190 of
+// fraction, of which at most 62 cancel. The table has enough bits for the largest f64.
 
+#include "SlowPaths.h"
 #include "Coefficients.h"
+#include "Remainder.h"
 
-/* Returns the quadrant; x = quadrant * pi/2 + remainder[0] + remainder[1] modulo 2 pi. For finite |x| >= 2^26. */
-static __attribute__((noinline, cold, nothrow)) i64 lwReduceHuge(f64 x, f64 *restrict remainder) {
+// Returns the quadrant; x = quadrant * pi/2 + remainder[0] + remainder[1] modulo 2 pi. For finite |x| >= 2^26.
+static i64 reduceHuge(f64 x, f64 *restrict remainder) {
   u64 bits = LW_BITS(u64, x) & 0x7fffffffffffffff;
   u64 m = (bits & 0x000fffffffffffff) | 0x0010000000000000;
   int skip = (int)(bits >> 52) - 1075 - 2; /* e - 2 */
@@ -22,7 +22,8 @@ static __attribute__((noinline, cold, nothrow)) i64 lwReduceHuge(f64 x, f64 *res
   /* 192 bits of 2/pi from `offset` on, most significant word first. */
   u64 word = offset / 64, left = offset % 64, w[3];
   LW_UNROLL for (int i = 0; i < 3; ++i) w[i] =
-      left ? lwTwoOverPiBits[word + i] << left | lwTwoOverPiBits[word + i + 1] >> (64 - left) : lwTwoOverPiBits[word + i];
+      left ? lwTwoOverPiBits[word + i] << left | lwTwoOverPiBits[word + i + 1] >> (64 - left)
+           : lwTwoOverPiBits[word + i];
 
   u128 low = (u128)m * w[2];
   u128 middle = (u128)m * w[1] + (u64)(low >> 64);
@@ -65,4 +66,22 @@ static __attribute__((noinline, cold, nothrow)) i64 lwReduceHuge(f64 x, f64 *res
   return x < 0 ? -quadrant : quadrant;
 }
 
-#endif
+void lw_slow_trig(const f64 *restrict x, f64 *restrict high, f64 *restrict low, i64 *restrict quadrant, i64 lanes) {
+  for (i64 i = 0; i < lanes; ++i)
+    if (__builtin_fabs(x[i]) > LW_TRIG_LIMIT && __builtin_fabs(x[i]) < __builtin_inf()) {
+      f64 remainder[2];
+      quadrant[i] = reduceHuge(x[i], remainder);
+      high[i] = remainder[0];
+      low[i] = remainder[1];
+    }
+}
+
+void lw_slow_fmod_f32(const f32 *restrict x, const f32 *restrict y, f32 *restrict result, i64 lanes) {
+  for (i64 i = 0; i < lanes; ++i)
+    result[i] = lwRemainder_f32(x[i], y[i]);
+}
+
+void lw_slow_fmod_f64(const f64 *restrict x, const f64 *restrict y, f64 *restrict result, i64 lanes) {
+  for (i64 i = 0; i < lanes; ++i)
+    result[i] = lwRemainder_f64(x[i], y[i]);
+}

@@ -35,11 +35,13 @@ LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
   auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
   int64_t k = static_cast<int64_t>(adaptor.getK());
   if (operand.getRank() == 0) // C1
-    return stablehlo::emitConstraint(location, getOperationName(), "C1", "requires an operand of at least one dimension");
+    return stablehlo::emitConstraint(location, getOperationName(), "C1",
+                                     "requires an operand of at least one dimension");
   SmallVector<int64_t> shape(operand.getShape());
   if (k < 0 || (!ShapedType::isDynamic(shape.back()) && k > shape.back())) // C2
     return stablehlo::emitConstraint(location, getOperationName(), "C2",
-                                     "requires k of at least 0 and at most the last extent, but got ", k, " for ", operand);
+                                     "requires k of at least 0 and at most the last extent, but got ", k, " for ",
+                                     operand);
   shape.back() = k; // C3
   types.push_back(RankedTensorType::get(shape, operand.getElementType()));
   types.push_back(RankedTensorType::get(shape, IntegerType::get(context, 32)));

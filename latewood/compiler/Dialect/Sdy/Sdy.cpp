@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// An attribute `#sdy.sharding<@mesh, [{}]>` is an opaque attribute with the text `sharding<@mesh, [{}]>`. Inside the formats of
-// ops the name in front is left out; the text after it is read token by token up to the bracket that closes it.
+// An attribute `#sdy.sharding<@mesh, [{}]>` is an opaque attribute with the text `sharding<@mesh, [{}]>`. Inside the
+// formats of ops the name in front is left out; the text after it is read token by token up to the bracket that closes
+// it.
 #include "latewood/compiler/Dialect/Sdy/Sdy.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -14,7 +15,8 @@ using namespace latewood::sdy;
 //===----------------------------------------------------------------------===//
 
 static OpaqueAttr getTextAttr(MLIRContext *context, const Twine &text) {
-  return OpaqueAttr::get(StringAttr::get(context, SdyDialect::getDialectNamespace()), text.str(), NoneType::get(context));
+  return OpaqueAttr::get(StringAttr::get(context, SdyDialect::getDialectNamespace()), text.str(),
+                         NoneType::get(context));
 }
 
 /// Reads one token that is no bracket.
@@ -123,8 +125,8 @@ ParseResult ManualComputationOp::parse(OpAsmParser &parser, OperationState &stat
       parsePerValue(parser, "out_shardings", properties.out_shardings) || parser.parseKeyword("manual_axes") ||
       parser.parseEqual() || parseText(parser, "manual_axes", properties.manual_axes) ||
       parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren, /*allowType=*/true) ||
-      parser.parseRegion(body, arguments) || parser.parseOptionalAttrDict(state.attributes) || parser.parseColonType(type) ||
-      parser.resolveOperands(operands, type.getInputs(), location, state.operands))
+      parser.parseRegion(body, arguments) || parser.parseOptionalAttrDict(state.attributes) ||
+      parser.parseColonType(type) || parser.resolveOperands(operands, type.getInputs(), location, state.operands))
     return failure();
   state.addTypes(type.getResults());
   return success();
@@ -137,7 +139,8 @@ void ManualComputationOp::print(OpAsmPrinter &printer) {
   printer << " manual_axes=";
   printText(printer, "manual_axes", getManualAxes());
   printer << " (";
-  llvm::interleaveComma(getBody().getArguments(), printer, [&](BlockArgument argument) { printer.printRegionArgument(argument); });
+  llvm::interleaveComma(getBody().getArguments(), printer,
+                        [&](BlockArgument argument) { printer.printRegionArgument(argument); });
   printer << ") ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
   printer.printOptionalAttrDict((*this)->getAttrs(), {"in_shardings", "out_shardings", "manual_axes"});

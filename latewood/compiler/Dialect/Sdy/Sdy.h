@@ -2,8 +2,9 @@
 //
 // A reduced form of the `sdy` dialect, in which frameworks annotate how tensors are spread over devices.
 //
-// Programs for one device carry such annotations too. They are kept as they were written: attributes verbatim, without a look
-// inside, so that a module with them parses and prints back, and a later phase can drop what one device does not need.
+// Programs for one device carry such annotations too. They are kept as they were written: attributes verbatim, without
+// a look inside, so that a module with them parses and prints back, and a later phase can drop what one device does not
+// need.
 
 #ifndef LATEWOOD_COMPILER_DIALECT_SDY_SDY_H
 #define LATEWOOD_COMPILER_DIALECT_SDY_SDY_H

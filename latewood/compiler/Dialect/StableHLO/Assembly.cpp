@@ -13,8 +13,8 @@ namespace latewood::stablehlo {
 static ParseResult assignFunctionType(OpAsmParser &parser, SMLoc location, FunctionType function,
                                       ArrayRef<Type *> operands, Type &result) {
   if (function.getNumInputs() != operands.size() || function.getNumResults() != 1)
-    return parser.emitError(location) << "expected a type with " << operands.size() << " operands and one result, but got "
-                                      << function;
+    return parser.emitError(location) << "expected a type with " << operands.size()
+                                      << " operands and one result, but got " << function;
   for (auto [operand, input] : llvm::zip(operands, function.getInputs()))
     *operand = input;
   result = function.getResult(0);
@@ -101,6 +101,34 @@ ParseResult parsePairwiseTypes(OpAsmParser &parser, SmallVectorImpl<Type> &opera
 
 void printPairwiseTypes(OpAsmPrinter &printer, Operation *, TypeRange operands, TypeRange) {
   llvm::interleaveComma(operands, printer);
+}
+
+ParseResult parseTupleTypes(OpAsmParser &parser, SmallVectorImpl<Type> &operands, Type &result) {
+  SMLoc location = parser.getCurrentLocation();
+  Type type;
+  if (parser.parseType(type))
+    return failure();
+  if (auto function = dyn_cast<FunctionType>(type)) {
+    if (function.getNumResults() != 1)
+      return parser.emitError(location) << "expected one result";
+    llvm::append_range(operands, function.getInputs());
+    result = function.getResult(0);
+    return success();
+  }
+  auto tuple = dyn_cast<TupleType>(type);
+  if (!tuple)
+    return parser.emitError(location) << "expected a tuple type";
+  llvm::append_range(operands, tuple.getTypes());
+  result = tuple;
+  return success();
+}
+
+void printTupleTypes(OpAsmPrinter &printer, Operation *op, TypeRange operands, Type result) {
+  auto tuple = dyn_cast<TupleType>(result);
+  if (tuple && TypeRange(tuple.getTypes()) == operands)
+    printer << result;
+  else
+    printer.printFunctionalType(op);
 }
 
 //===----------------------------------------------------------------------===//
@@ -190,7 +218,8 @@ ParseResult parseDotDimensions(OpAsmParser &parser, DotDimensionNumbersAttr &dim
       return failure();
   if (parser.parseKeyword("contracting_dims") || parsePair(lhsContracting, rhsContracting))
     return failure();
-  dimensions = DotDimensionNumbersAttr::get(parser.getContext(), lhsBatching, rhsBatching, lhsContracting, rhsContracting);
+  dimensions =
+      DotDimensionNumbersAttr::get(parser.getContext(), lhsBatching, rhsBatching, lhsContracting, rhsContracting);
   return success();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Parsers and printers behind the `custom<...>` directives of the ops' formats. A parser accepts every form that its printer
-// writes, and the long form where the printer would write a short one.
+// Parsers and printers behind the `custom<...>` directives of the ops' formats. A parser accepts every form that its
+// printer writes, and the long form where the printer would write a short one.
 
 #ifndef LATEWOOD_COMPILER_DIALECT_STABLEHLO_ASSEMBLY_H
 #define LATEWOOD_COMPILER_DIALECT_STABLEHLO_ASSEMBLY_H
@@ -15,14 +15,17 @@ mlir::ParseResult parseDims(mlir::AsmParser &parser, llvm::SmallVectorImpl<int64
 void printDims(mlir::AsmPrinter &printer, llvm::ArrayRef<int64_t> dimensions);
 
 /// SameTypes: one type if operands and result have the same, a function type otherwise. The result comes last.
-mlir::ParseResult parseSameTypesImpl(mlir::OpAsmParser &parser, llvm::ArrayRef<mlir::Type *> operands, mlir::Type &result);
+mlir::ParseResult parseSameTypesImpl(mlir::OpAsmParser &parser, llvm::ArrayRef<mlir::Type *> operands,
+                                     mlir::Type &result);
 void printSameTypesImpl(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::TypeRange operands, mlir::Type result);
 
-template <typename... T> mlir::ParseResult parseSameTypes(mlir::OpAsmParser &parser, T &...types) {
+template <typename... T>
+mlir::ParseResult parseSameTypes(mlir::OpAsmParser &parser, T &...types) {
   llvm::SmallVector<mlir::Type *> all{&types...};
   return parseSameTypesImpl(parser, llvm::ArrayRef(all).drop_back(), *all.back());
 }
-template <typename... T> void printSameTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op, T... types) {
+template <typename... T>
+void printSameTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op, T... types) {
   llvm::SmallVector<mlir::Type> all{types...};
   printSameTypesImpl(printer, op, llvm::ArrayRef(all).drop_back(), all.back());
 }
@@ -44,10 +47,14 @@ mlir::ParseResult parsePairwiseTypes(mlir::OpAsmParser &parser, llvm::SmallVecto
 void printPairwiseTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::TypeRange operands,
                         mlir::TypeRange results);
 
+/// TupleTypes: the tuple type alone if its elements are the operands' types, or a function type.
+mlir::ParseResult parseTupleTypes(mlir::OpAsmParser &parser, llvm::SmallVectorImpl<mlir::Type> &operands,
+                                  mlir::Type &result);
+void printTupleTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::TypeRange operands, mlir::Type result);
+
 /// OperandsThenComma: `%a, %b,`: for a variadic operand that a keyword follows.
-mlir::ParseResult
-parseOperandsThenComma(mlir::OpAsmParser &parser,
-                       llvm::SmallVectorImpl<mlir::OpAsmParser::UnresolvedOperand> &operands);
+mlir::ParseResult parseOperandsThenComma(mlir::OpAsmParser &parser,
+                                         llvm::SmallVectorImpl<mlir::OpAsmParser::UnresolvedOperand> &operands);
 void printOperandsThenComma(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::OperandRange operands);
 
 /// SliceRanges: `[0:4, 1:8:2]`: start, limit and, unless it is 1, stride.
@@ -80,8 +87,8 @@ void printPrecisionAndAlgorithm(mlir::OpAsmPrinter &printer, mlir::Operation *op
 mlir::ParseResult parseConvolutionDimensions(mlir::AsmParser &parser, ConvDimensionNumbersAttr &dimensions);
 void printConvolutionDimensions(mlir::AsmPrinter &printer, mlir::Operation *op, ConvDimensionNumbersAttr dimensions);
 
-/// WindowAttributes: `{stride = [1, 1], pad = [[1, 1], [1, 1]], lhs_dilate = ..., rhs_dilate = ..., reverse = [false, false]}`,
-/// each only if present.
+/// WindowAttributes: `{stride = [1, 1], pad = [[1, 1], [1, 1]], lhs_dilate = ..., rhs_dilate = ..., reverse = [false,
+/// false]}`, each only if present.
 mlir::ParseResult parseWindowAttributes(mlir::OpAsmParser &parser, mlir::DenseI64ArrayAttr &strides,
                                         mlir::DenseIntElementsAttr &padding, mlir::DenseI64ArrayAttr &lhsDilation,
                                         mlir::DenseI64ArrayAttr &rhsDilation, mlir::DenseBoolArrayAttr &reversal);

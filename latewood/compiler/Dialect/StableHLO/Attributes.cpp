@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Parsing and printing of the dialect's structured attributes. All records of dimension numbers go through one table-driven
-// parser: name = [list] or name = number, in any order, each at most once.
+// Parsing and printing of the dialect's structured attributes. All records of dimension numbers go through one
+// table-driven parser: name = [list] or name = number, in any order, each at most once.
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 
 using namespace mlir;
@@ -171,7 +171,8 @@ static ParseResult parseRoles(AsmParser &parser, StringRef letters, int64_t &fir
       return failure();
     int64_t *role = letter == letters.substr(0, 1) ? &first : letter == letters.substr(1, 1) ? &second : nullptr;
     if (!role)
-      return parser.emitError(entry) << "expected '" << letters[0] << "', '" << letters[1] << "' or the number of a spatial dimension";
+      return parser.emitError(entry) << "expected '" << letters[0] << "', '" << letters[1]
+                                     << "' or the number of a spatial dimension";
     if (*role >= 0)
       return parser.emitError(entry) << "dimension '" << letter << "' is given twice";
     *role = position++;
@@ -184,13 +185,15 @@ static ParseResult parseRoles(AsmParser &parser, StringRef letters, int64_t &fir
   llvm::sort(numbered);
   for (auto [index, entry] : llvm::enumerate(numbered)) {
     if (entry.first != static_cast<int64_t>(index))
-      return parser.emitError(location) << "expected the spatial dimensions 0 to " << numbered.size() - 1 << ", each once";
+      return parser.emitError(location) << "expected the spatial dimensions 0 to " << numbered.size() - 1
+                                        << ", each once";
     spatial.push_back(entry.second);
   }
   return success();
 }
 
-static void printRoles(AsmPrinter &printer, StringRef letters, int64_t first, int64_t second, ArrayRef<int64_t> spatial) {
+static void printRoles(AsmPrinter &printer, StringRef letters, int64_t first, int64_t second,
+                       ArrayRef<int64_t> spatial) {
   // Indexed by position. Numbers out of range are the verifier's to report; here they only must not be lost silently.
   SmallVector<std::string> roles(spatial.size() + 2, "?");
   auto set = [&](int64_t position, std::string role) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Verifiers of the collectives. How many processes there are is not known here, so "each number once, from 0 up" is checked
-// against the numbers given; -1 fills up groups of different size.
+// Verifiers of the collectives. How many processes there are is not known here, so "each number once, from 0 up" is
+// checked against the numbers given; -1 fills up groups of different size.
 #include "latewood/compiler/Dialect/StableHLO/Regions.h"
+#include "latewood/compiler/Dialect/StableHLO/SourceTargetPairs.h"
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 
 using namespace mlir;
@@ -18,7 +19,8 @@ static LogicalResult verifyGroups(Operation *op, DenseIntElementsAttr groups, St
       numbers.push_back(number);
   if (!areUnique(numbers))
     return op->emitOpError("(") << unique << ") requires replica_groups that hold each number once";
-  if (llvm::any_of(numbers, [&](int64_t n) { return n < 0 || (mustCount && n >= static_cast<int64_t>(numbers.size())); }))
+  if (llvm::any_of(numbers,
+                   [&](int64_t n) { return n < 0 || (mustCount && n >= static_cast<int64_t>(numbers.size())); }))
     return op->emitOpError("(") << range << ") requires replica_groups that hold the numbers from 0 up";
   return success();
 }
@@ -52,8 +54,8 @@ static LogicalResult verifyScaledTypes(Operation *op, ArrayRef<std::tuple<int64_
 static LogicalResult verifyDimension(Operation *op, int64_t dimension, StringRef name, StringRef constraint) {
   for (Type type : op->getOperandTypes())
     if (!areInRange(dimension, cast<RankedTensorType>(type).getRank()))
-      return op->emitOpError("(") << constraint << ") requires " << name << " to be a dimension of the operands, but got "
-                                  << dimension << " for " << type;
+      return op->emitOpError("(") << constraint << ") requires " << name
+                                  << " to be a dimension of the operands, but got " << dimension << " for " << type;
   return success();
 }
 
@@ -70,7 +72,7 @@ LogicalResult PartitionIdOp::inferReturnTypes(MLIRContext *context, std::optiona
 }
 
 LogicalResult AllReduceOp::verify() {
-  if (failed(verifyGroups(*this, getReplicaGroups(), "C1", "C3")) || // C1, C2, C3
+  if (failed(verifyGroups(*this, getReplicaGroups(), "C1", "C3")) ||                   // C1, C2, C3
       failed(verifyChannel(*this, getUseGlobalDeviceIds(), getChannelHandle(), "C4"))) // C4
     return failure();
   if (!haveCompatibleShapes(getOperandTypes(), getResultTypes())) // C6
@@ -79,7 +81,8 @@ LogicalResult AllReduceOp::verify() {
 }
 
 /// The computation of a collective takes one pair of elements, whatever the number of operands.
-static LogicalResult verifyComputation(Operation *op, Region &region, StringRef regionConstraint, StringRef resultConstraint) {
+static LogicalResult verifyComputation(Operation *op, Region &region, StringRef regionConstraint,
+                                       StringRef resultConstraint) {
   for (auto [operand, result] : llvm::zip(op->getOperandTypes(), op->getResultTypes()))
     if (failed(verifyReducer(op, region, operand, result, regionConstraint, resultConstraint)))
       return failure();
@@ -90,14 +93,15 @@ LogicalResult AllReduceOp::verifyRegions() { return verifyComputation(*this, get
 
 LogicalResult ReduceScatterOp::verify() {
   int64_t dimension = getScatterDimensionAttr().getInt();
-  if (failed(verifyDimension(*this, dimension, "scatter_dimension", "C2")) || // C2
-      failed(verifyGroups(*this, getReplicaGroups(), "C3", "C5")) ||          // C3, C4, C5
+  if (failed(verifyDimension(*this, dimension, "scatter_dimension", "C2")) ||          // C2
+      failed(verifyGroups(*this, getReplicaGroups(), "C3", "C5")) ||                   // C3, C4, C5
       failed(verifyChannel(*this, getUseGlobalDeviceIds(), getChannelHandle(), "C6"))) // C6
     return failure();
   RankedTensorType from = getOperand().getType();
   int64_t groupSize = getReplicaGroups().getType().getDimSize(1);
   if (groupSize == 0 || (!from.isDynamicDim(dimension) && from.getDimSize(dimension) % groupSize != 0)) // C1
-    return emitOpError("(C1) requires an extent that the size of a group divides, but got ") << from << " and " << groupSize;
+    return emitOpError("(C1) requires an extent that the size of a group divides, but got ")
+           << from << " and " << groupSize;
   SmallVector<int64_t> shape(from.getShape());
   if (!from.isDynamicDim(dimension))
     shape[dimension] /= groupSize;
@@ -106,12 +110,14 @@ LogicalResult ReduceScatterOp::verify() {
   return success();
 }
 
-LogicalResult ReduceScatterOp::verifyRegions() { return verifyComputation(*this, getComputation(), "C7", "C9"); } // C7, C9
+LogicalResult ReduceScatterOp::verifyRegions() {
+  return verifyComputation(*this, getComputation(), "C7", "C9");
+} // C7, C9
 
 LogicalResult AllGatherOp::verify() {
   int64_t dimension = getAllGatherDimAttr().getInt();
-  if (failed(verifyDimension(*this, dimension, "all_gather_dim", "C1")) || // C1
-      failed(verifyGroups(*this, getReplicaGroups(), "C2", "C4")) ||       // C2, C3, C4
+  if (failed(verifyDimension(*this, dimension, "all_gather_dim", "C1")) ||             // C1
+      failed(verifyGroups(*this, getReplicaGroups(), "C2", "C4")) ||                   // C2, C3, C4
       failed(verifyChannel(*this, getUseGlobalDeviceIds(), getChannelHandle(), "C5"))) // C5
     return failure();
   return verifyScaledTypes(*this, {{dimension, getReplicaGroups().getType().getDimSize(1), 1}}, "C6"); // C6
@@ -120,7 +126,7 @@ LogicalResult AllGatherOp::verify() {
 LogicalResult AllToAllOp::verify() {
   int64_t split = getSplitDimensionAttr().getInt(), concat = getConcatDimensionAttr().getInt(),
           count = getSplitCountAttr().getInt();
-  if (failed(verifyDimension(*this, split, "split_dimension", "C1")) ||   // C1
+  if (failed(verifyDimension(*this, split, "split_dimension", "C1")) || // C1
       failed(verifyDimension(*this, concat, "concat_dimension", "C3"))) // C3
     return failure();
   if (count <= 0) // C4
@@ -135,14 +141,27 @@ LogicalResult AllToAllOp::verify() {
   if (getReplicaGroups().getType().getDimSize(1) != count) // C8
     return emitOpError("(C8) requires groups of split_count processes, but got ") << getReplicaGroups().getType();
   if (split == concat)
-    return verifyScaledTypes(*this, {}, "C9");                                      // C9
+    return verifyScaledTypes(*this, {}, "C9");                                    // C9
   return verifyScaledTypes(*this, {{split, 1, count}, {concat, count, 1}}, "C9"); // C9
 }
 
 LogicalResult CollectiveBroadcastOp::verify() {
   if (failed(verifyGroups(*this, getReplicaGroups(), "C1", "C2", /*mustCount=*/false))) // C1, C2
     return failure();
-  return verifyScaledTypes(*this, {}, "C3"); // C3
+  if (!getHasDynamicRoot()) {
+    if (getOperands().empty()) // C3
+      return emitOpError("(C3) requires at least one operand");
+    return verifyScaledTypes(*this, {}, "C3"); // C3, C5
+  }
+  if (getOperands().size() < 2) // C4
+    return emitOpError("(C4) requires an operand and its root");
+  int64_t count = getOperands().size() - 1;
+  Type roots = RankedTensorType::get({count}, IntegerType::get(getContext(), 32));
+  if (!areCompatible(getOperands().back().getType(), roots)) // C4
+    return emitOpError("(C4) requires roots of type ") << roots << ", but got " << getOperands().back().getType();
+  if (!areCompatible(getOperands().drop_back().getTypes(), getResultTypes())) // C4, C5
+    return emitOpError("(C4) requires results of the types of all operands but the last");
+  return success();
 }
 
 LogicalResult CollectivePermuteOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
@@ -151,18 +170,19 @@ LogicalResult CollectivePermuteOp::inferReturnTypes(MLIRContext *, std::optional
   return success();
 }
 
-LogicalResult CollectivePermuteOp::verify() {
-  DenseIntElementsAttr pairs = getSourceTargetPairs();
+LogicalResult latewood::stablehlo::verifySourceTargetPairs(Operation *op, DenseIntElementsAttr pairs) {
   if (pairs.getType().getRank() != 2 || pairs.getType().getDimSize(1) != 2) // C1
-    return emitOpError("(C1) requires source_target_pairs of shape [N, 2], but got ") << pairs.getType();
+    return op->emitOpError("(C1) requires source_target_pairs of shape [N, 2], but got ") << pairs.getType();
   SmallVector<int64_t> sources, targets;
   for (auto [index, number] : llvm::enumerate(pairs.getValues<int64_t>()))
     (index % 2 ? targets : sources).push_back(number);
   if (!areUnique(sources)) // C2
-    return emitOpError("(C2) requires sources that are all different");
+    return op->emitOpError("(C2) requires sources that are all different");
   if (!areUnique(targets)) // C3
-    return emitOpError("(C3) requires targets that are all different");
+    return op->emitOpError("(C3) requires targets that are all different");
   if (llvm::any_of(pairs.getValues<int64_t>(), [](int64_t number) { return number < 0; })) // C4
-    return emitOpError("(C4) requires numbers that are not negative");
+    return op->emitOpError("(C4) requires numbers that are not negative");
   return success();
 }
+
+LogicalResult CollectivePermuteOp::verify() { return verifySourceTargetPairs(*this, getSourceTargetPairs()); } // C1-C4

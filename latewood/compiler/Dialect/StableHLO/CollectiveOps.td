@@ -75,9 +75,14 @@ def StableHLO_AllToAllOp : StableHLO_Op<"all_to_all"> {
 
 def StableHLO_CollectiveBroadcastOp : StableHLO_Op<"collective_broadcast"> {
   let summary = "gives a group the operand of its first process";
-  let description = "Constraints: (C1), (C2) the groups hold different numbers, none negative; (C3) the results' types.";
+  let description = [{
+    With `has_dynamic_root`, the last operand says for each other one which process of the group gives it.
+
+    Constraints: (C1), (C2) the groups hold different numbers, none negative; (C3) there are operands, and the results have
+    their types; (C4) or, with a dynamic root, those of all operands but the last, which has one i32 for each; (C5) as many results.
+  }];
   let arguments = (ins Variadic<StableHLO_Tensor>:$operands, I64ElementsAttr:$replica_groups,
-                       OptionalAttr<StableHLO_ChannelHandle>:$channel_handle);
+                       OptionalAttr<StableHLO_ChannelHandle>:$channel_handle, UnitAttr:$has_dynamic_root);
   let results = (outs Variadic<StableHLO_Tensor>);
   let hasVerifier = 1;
 }

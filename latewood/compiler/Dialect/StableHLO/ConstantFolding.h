@@ -2,9 +2,10 @@
 //
 // Evaluation of ops on constant tensors.
 //
-// Folding never changes what a program computes: integers wrap as at run time; floating-point values are folded for f32 and
-// f64 only, where one correctly rounded operation is what the machine does too; and a NaN is never made, as its bits are the
-// machine's choice. Large tensors are not folded, since that trades instructions for memory; a splat costs nothing and is.
+// Folding never changes what a program computes: integers wrap as at run time; floating-point values are folded for f32
+// and f64 only, where one correctly rounded operation is what the machine does too; and a NaN is never made, as its
+// bits are the machine's choice. Large tensors are not folded, since that trades instructions for memory; a splat costs
+// nothing and is.
 
 #ifndef LATEWOOD_COMPILER_DIALECT_STABLEHLO_CONSTANTFOLDING_H
 #define LATEWOOD_COMPILER_DIALECT_STABLEHLO_CONSTANTFOLDING_H
@@ -27,9 +28,9 @@ inline bool isFoldableShape(mlir::ShapedType type) {
 /// True for the floating-point types whose arithmetic is folded.
 inline bool isFoldableFloat(mlir::Type type) { return type.isF32() || type.isF64(); }
 
-/// Applies `function` to corresponding elements of constants of element kind `T` (APInt or APFloat) and collects what it
-/// returns (APInt or APFloat, in a std::optional; no value stops folding). A splat operand counts as broadcast. Null if an
-/// operand is not constant or the result would be large.
+/// Applies `function` to corresponding elements of constants of element kind `T` (APInt or APFloat) and collects what
+/// it returns (APInt or APFloat, in a std::optional; no value stops folding). A splat operand counts as broadcast. Null
+/// if an operand is not constant or the result would be large.
 template <typename T, typename Function>
 mlir::Attribute foldElements(mlir::Type resultType, llvm::ArrayRef<mlir::Attribute> operands, Function function) {
   using Result = typename std::decay_t<decltype(*function(std::declval<llvm::ArrayRef<T>>()))>;

@@ -28,7 +28,8 @@ LogicalResult DotGeneralOp::inferReturnTypes(MLIRContext *, std::optional<Locati
     return emitConstraint(location, getOperationName(), constraint, message...);
   };
   if (lhsBatching.size() != rhsBatching.size()) // C1
-    return fail("C1", "requires equally many batching dimensions, but got ", lhsBatching.size(), " and ", rhsBatching.size());
+    return fail("C1", "requires equally many batching dimensions, but got ", lhsBatching.size(), " and ",
+                rhsBatching.size());
   if (lhsContracting.size() != rhsContracting.size()) // C2
     return fail("C2", "requires equally many contracting dimensions, but got ", lhsContracting.size(), " and ",
                 rhsContracting.size());
@@ -87,12 +88,14 @@ LogicalResult DotGeneralOp::verify() {
 // convolution
 //===----------------------------------------------------------------------===//
 
-template <typename T> static SmallVector<T> withDefault(std::optional<ArrayRef<T>> list, size_t size, T value) {
+template <typename T>
+static SmallVector<T> withDefault(std::optional<ArrayRef<T>> list, size_t size, T value) {
   return list ? SmallVector<T>(*list) : SmallVector<T>(size, value);
 }
 
 /// The checks that do not need the padding's values. `N` is the rank.
-template <typename Op> static LogicalResult verifyConvolution(Op op) {
+template <typename Op>
+static LogicalResult verifyConvolution(Op op) {
   RankedTensorType lhs = op.getLhs().getType(), rhs = op.getRhs().getType();
   ConvDimensionNumbersAttr numbers = op.getDimensionNumbers();
   int64_t rank = lhs.getRank(), spatial = rank - 2;
@@ -107,15 +110,15 @@ template <typename Op> static LogicalResult verifyConvolution(Op op) {
       return fail(positive) << "positive " << name;
     return success();
   };
-  if (failed(checkPositive(op.getWindowStrides(), "window_strides", "C2", "C3")) ||     // C2, C3
-      failed(checkPositive(op.getLhsDilation(), "lhs_dilation", "C5", "C6")) ||         // C5, C6
-      failed(checkPositive(op.getRhsDilation(), "rhs_dilation", "C7", "C8")))           // C7, C8
+  if (failed(checkPositive(op.getWindowStrides(), "window_strides", "C2", "C3")) || // C2, C3
+      failed(checkPositive(op.getLhsDilation(), "lhs_dilation", "C5", "C6")) ||     // C5, C6
+      failed(checkPositive(op.getRhsDilation(), "rhs_dilation", "C7", "C8")))       // C7, C8
     return failure();
   if (op.getWindowReversal() && static_cast<int64_t>(op.getWindowReversal()->size()) != spatial) // C9
     return fail("C9") << "one entry of window_reversal for each of the " << spatial << " spatial dimensions";
 
-  auto checkRoles = [&](StringRef name, int64_t first, int64_t second, ArrayRef<int64_t> spatialDimensions, StringRef size,
-                        StringRef roles) -> LogicalResult {
+  auto checkRoles = [&](StringRef name, int64_t first, int64_t second, ArrayRef<int64_t> spatialDimensions,
+                        StringRef size, StringRef roles) -> LogicalResult {
     if (static_cast<int64_t>(spatialDimensions.size()) != spatial)
       return fail(size) << spatial << " " << name << " spatial dimensions, but got " << spatialDimensions.size();
     if (!areUnique({first, second}, spatialDimensions) || !areInRange({first, second}, rank) ||
@@ -146,7 +149,8 @@ template <typename Op> static LogicalResult verifyConvolution(Op op) {
   if (!divides(batch, batchGroups)) // C10
     return fail("C10") << "an input batch that batch_group_count divides, but got " << batch << " and " << batchGroups;
   if (!divides(features, featureGroups)) // C11
-    return fail("C11") << "input features that feature_group_count divides, but got " << features << " and " << featureGroups;
+    return fail("C11") << "input features that feature_group_count divides, but got " << features << " and "
+                       << featureGroups;
   if (!ShapedType::isDynamic(features) && !extentsAgree(kernelInput, features / featureGroups)) // C14
     return fail("C14") << "kernel input features to be the input features of one group, " << features / featureGroups
                        << ", but got " << kernelInput;
@@ -158,8 +162,8 @@ template <typename Op> static LogicalResult verifyConvolution(Op op) {
     return failure();
   Type result = op.getType().getElementType();
   if (lhs.getElementType() != rhs.getElementType() || !isPromotable(lhs.getElementType(), result)) // C27
-    return fail("C27") << "operands of one element type that can be promoted to the result's, but got " << lhs << ", " << rhs
-                       << " and " << op.getType();
+    return fail("C27") << "operands of one element type that can be promoted to the result's, but got " << lhs << ", "
+                       << rhs << " and " << op.getType();
   if (op.getType().getRank() != rank) // C26
     return fail("C26") << "a result of rank " << rank << ", but got " << op.getType();
   return success();
@@ -214,9 +218,14 @@ LogicalResult DynamicConvOp::verify() {
   return verifyConvolutionShape(*this, unknown);
 }
 
-template <typename Op> static size_t countSpatial(Op op) { return op.getDimensionNumbers().getInputSpatialDimensions().size(); }
+template <typename Op>
+static size_t countSpatial(Op op) {
+  return op.getDimensionNumbers().getInputSpatialDimensions().size();
+}
 
-SmallVector<int64_t> ConvolutionOp::getStrides() { return withDefault<int64_t>(getWindowStrides(), countSpatial(*this), 1); }
+SmallVector<int64_t> ConvolutionOp::getStrides() {
+  return withDefault<int64_t>(getWindowStrides(), countSpatial(*this), 1);
+}
 SmallVector<int64_t> ConvolutionOp::getInputDilations() {
   return withDefault<int64_t>(getLhsDilation(), countSpatial(*this), 1);
 }
@@ -234,7 +243,9 @@ SmallVector<std::pair<int64_t, int64_t>> ConvolutionOp::getPaddingPairs() {
   return pairs;
 }
 
-SmallVector<int64_t> DynamicConvOp::getStrides() { return withDefault<int64_t>(getWindowStrides(), countSpatial(*this), 1); }
+SmallVector<int64_t> DynamicConvOp::getStrides() {
+  return withDefault<int64_t>(getWindowStrides(), countSpatial(*this), 1);
+}
 SmallVector<int64_t> DynamicConvOp::getInputDilations() {
   return withDefault<int64_t>(getLhsDilation(), countSpatial(*this), 1);
 }
@@ -264,8 +275,8 @@ LogicalResult FftOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
   bool isReal = kind == FftType::RFFT;
   if (isReal != isa<FloatType>(operand.getElementType()) ||
       (isReal && !operand.getElementType().isF32() && !operand.getElementType().isF64())) // C2
-    return fail("C2", "requires ", isReal ? "f32 or f64" : "complex", " elements for ", stringifyFftType(kind), ", but got ",
-                operand);
+    return fail("C2", "requires ", isReal ? "f32 or f64" : "complex", " elements for ", stringifyFftType(kind),
+                ", but got ", operand);
   SmallVector<int64_t> shape(operand.getShape()); // C5
   for (auto [index, expected] : llvm::enumerate(length)) {
     size_t dimension = shape.size() - length.size() + index;
@@ -303,13 +314,16 @@ LogicalResult TriangularSolveOp::inferReturnTypes(MLIRContext *, std::optional<L
   if (a.getElementType() != b.getElementType()) // C1
     return emitConstraint(location, getOperationName(), "C1", "requires one element type, but got ", a, " and ", b);
   if (a.getRank() != b.getRank() || a.getRank() < 2) // C2
-    return emitConstraint(location, getOperationName(), "C2", "requires one rank of at least 2, but got ", a, " and ", b);
+    return emitConstraint(location, getOperationName(), "C2", "requires one rank of at least 2, but got ", a, " and ",
+                          b);
   int64_t solved = adaptor.getLeftSide() ? b.getShape().end()[-2] : b.getShape().end()[-1];
   if (!extentsAgree(a.getShape().end()[-1], a.getShape().end()[-2]) || !extentsAgree(a.getShape().back(), solved) ||
       failed(verifyCompatibleShape(a.getShape().drop_back(2), b.getShape().drop_back(2)))) // C3
-    return emitConstraint(location, getOperationName(), "C3", "requires square matrices a that fit b, but got ", a, " and ", b);
+    return emitConstraint(location, getOperationName(), "C3", "requires square matrices a that fit b, but got ", a,
+                          " and ", b);
   if (adaptor.getTransposeA() == Transpose::TRANSPOSE_INVALID)
-    return emitConstraint(location, getOperationName(), "I6", "requires transpose_a to be NO_TRANSPOSE, TRANSPOSE or ADJOINT");
+    return emitConstraint(location, getOperationName(), "I6",
+                          "requires transpose_a to be NO_TRANSPOSE, TRANSPOSE or ADJOINT");
   types.push_back(b); // C4
   return success();
 }

@@ -71,7 +71,8 @@ ParseResult WhileOp::parse(OpAsmParser &parser, OperationState &state) {
     argument.type = type;
   Region *cond = state.addRegion(), *body = state.addRegion();
   return failure(parser.parseOptionalAttrDictWithKeyword(state.attributes) || parser.parseKeyword("cond") ||
-                 parser.parseRegion(*cond, arguments) || parser.parseKeyword("do") || parser.parseRegion(*body, arguments));
+                 parser.parseRegion(*cond, arguments) || parser.parseKeyword("do") ||
+                 parser.parseRegion(*body, arguments));
 }
 
 //===----------------------------------------------------------------------===//
@@ -87,11 +88,12 @@ static LogicalResult verifyBranches(Operation *op, StringRef argumentConstraint,
                                   << " has " << region.getNumArguments();
     TypeRange types = region.front().getTerminator()->getOperandTypes();
     if (!areCompatible(types, op->getRegion(0).front().getTerminator()->getOperandTypes()))
-      return op->emitOpError("(") << sameConstraint << ") requires branches that return the same types, but branch " << index
-                                  << " differs from the first";
+      return op->emitOpError("(") << sameConstraint << ") requires branches that return the same types, but branch "
+                                  << index << " differs from the first";
     if (!areCompatible(types, op->getResultTypes()))
-      return op->emitOpError("(") << resultConstraint << ") requires branches that return the op's result types, but branch "
-                                  << index << " does not";
+      return op->emitOpError("(") << resultConstraint
+                                  << ") requires branches that return the op's result types, but branch " << index
+                                  << " does not";
   }
   return success();
 }
@@ -136,7 +138,8 @@ LogicalResult CompositeOp::verify() {
 LogicalResult CompositeOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto function = symbols.lookupNearestSymbolFrom<FunctionOpInterface>(*this, getDecompositionAttr());
   if (!function) // C2
-    return emitOpError("(C2) requires a decomposition that is a function of the module, but got ") << getDecompositionAttr();
+    return emitOpError("(C2) requires a decomposition that is a function of the module, but got ")
+           << getDecompositionAttr();
   if (!areCompatible(getOperandTypes(), function.getArgumentTypes())) // C3
     return emitOpError("(C3) requires operands of the types that ") << getDecompositionAttr() << " takes";
   if (!areCompatible(getResultTypes(), function.getResultTypes())) // C4
@@ -163,8 +166,8 @@ static LogicalResult verifyLayouts(Operation *op, StringRef what, TypeRange type
     if (auto tuple = dyn_cast<TupleType>(types.front()))
       flat.assign(tuple.begin(), tuple.end());
   if (flat.size() != layouts.size())
-    return op->emitOpError("requires one layout for each of the ") << flat.size() << " " << what << "s, but got "
-                                                                    << layouts.size();
+    return op->emitOpError("requires one layout for each of the ")
+           << flat.size() << " " << what << "s, but got " << layouts.size();
   for (auto [index, type, layout] : llvm::enumerate(flat, layouts.getAsRange<DenseIntElementsAttr>())) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     SmallVector<int64_t> order;
@@ -172,8 +175,8 @@ static LogicalResult verifyLayouts(Operation *op, StringRef what, TypeRange type
       order.push_back(dimension.getSExtValue());
     int64_t rank = tensor ? tensor.getRank() : 0;
     if (static_cast<int64_t>(order.size()) != rank || !areInRange(order, rank) || !areUnique(order))
-      return op->emitOpError("requires a layout of ") << what << " " << index << " that is a permutation of its " << rank
-                                                      << " dimensions";
+      return op->emitOpError("requires a layout of ")
+             << what << " " << index << " that is a permutation of its " << rank << " dimensions";
   }
   return success();
 }

@@ -68,9 +68,9 @@ LogicalResult DynamicPadOp::verify() {
            << from << ", " << getPaddingValue().getType() << " and " << getType();
   if (from.getRank() != getType().getRank()) // C4
     return emitOpError("(C4) requires operand and result of one rank, but got ") << from << " and " << getType();
-  for (auto [list, name] : {std::pair(getEdgePaddingLow(), "edge_padding_low"),
-                            std::pair(getEdgePaddingHigh(), "edge_padding_high"),
-                            std::pair(getInteriorPadding(), "interior_padding")})
+  for (auto [list, name] :
+       {std::pair(getEdgePaddingLow(), "edge_padding_low"), std::pair(getEdgePaddingHigh(), "edge_padding_high"),
+        std::pair(getInteriorPadding(), "interior_padding")})
     if (failed(checkExtentCount(*this, list.getType(), from.getRank(), name, "C2"))) // C2
       return failure();
   return success();
@@ -79,9 +79,10 @@ LogicalResult DynamicPadOp::verify() {
 LogicalResult RealDynamicSliceOp::verify() {
   RankedTensorType from = getOperand().getType();
   if (from.getElementType() != getType().getElementType() || from.getRank() != getType().getRank()) // C1
-    return emitOpError("(C1) requires operand and result of one element type and rank, but got ") << from << " and " << getType();
-  for (auto [list, name] : {std::pair(getStartIndices(), "start_indices"), std::pair(getLimitIndices(), "limit_indices"),
-                            std::pair(getStrides(), "strides")})
+    return emitOpError("(C1) requires operand and result of one element type and rank, but got ")
+           << from << " and " << getType();
+  for (auto [list, name] : {std::pair(getStartIndices(), "start_indices"),
+                            std::pair(getLimitIndices(), "limit_indices"), std::pair(getStrides(), "strides")})
     if (failed(checkExtentCount(*this, list.getType(), from.getRank(), name, "C2"))) // C2
       return failure();
   return success();
@@ -115,11 +116,13 @@ void RngBitGeneratorOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
 LogicalResult RngBitGeneratorOp::verify() {
   RankedTensorType state = getInitialState().getType();
   if (!areCompatible(state, getOutputState().getType())) // C1
-    return emitOpError("(C1) requires a state that keeps its type, but got ") << state << " and " << getOutputState().getType();
+    return emitOpError("(C1) requires a state that keeps its type, but got ")
+           << state << " and " << getOutputState().getType();
   int64_t size = state.getRank() == 1 ? state.getDimSize(0) : 0;
   bool fits = getRngAlgorithm() == RngAlgorithm::DEFAULT || ShapedType::isDynamic(size) || size == 2 ||
               (getRngAlgorithm() == RngAlgorithm::PHILOX && size == 3);
   if (!fits) // C2
-    return emitOpError("(C2) requires a state that ") << stringifyRngAlgorithm(getRngAlgorithm()) << " can use, but got " << state;
+    return emitOpError("(C2) requires a state that ")
+           << stringifyRngAlgorithm(getRngAlgorithm()) << " can use, but got " << state;
   return success();
 }

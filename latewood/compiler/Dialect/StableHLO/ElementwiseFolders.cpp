@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Folders of the elementwise ops: constants (ConstantFolding.h states the rules) and operands that leave a value as it is. An
-// operand is returned only if it has the result's type, since that may be written more or less precisely.
+// Folders of the elementwise ops: constants (ConstantFolding.h states the rules) and operands that leave a value as it
+// is. An operand is returned only if it has the result's type, since that may be written more or less precisely.
 #include "latewood/compiler/Dialect/StableHLO/ConstantFolding.h"
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "llvm/ADT/APSInt.h"
@@ -10,7 +10,9 @@ using namespace mlir;
 using namespace latewood::stablehlo;
 
 /// `value` if it has type `type`.
-static OpFoldResult ifTyped(Value value, Type type) { return value.getType() == type ? OpFoldResult(value) : OpFoldResult(); }
+static OpFoldResult ifTyped(Value value, Type type) {
+  return value.getType() == type ? OpFoldResult(value) : OpFoldResult();
+}
 
 static bool isInteger(Type type) { return isa<IntegerType>(getElementTypeOrSelf(type)); }
 static bool isBoolean(Type type) { return getElementTypeOrSelf(type).isInteger(1); }
@@ -33,7 +35,8 @@ static Attribute foldBy(Type operandType, Type resultType, ArrayRef<Attribute> o
 }
 
 template <typename IntegerFunction>
-static Attribute foldIntegers(Type operandType, Type resultType, ArrayRef<Attribute> operands, IntegerFunction function) {
+static Attribute foldIntegers(Type operandType, Type resultType, ArrayRef<Attribute> operands,
+                              IntegerFunction function) {
   return isInteger(operandType) ? foldElements<APInt>(resultType, operands, function) : Attribute();
 }
 
@@ -127,7 +130,8 @@ OpFoldResult ConvertOp::fold(FoldAdaptor adaptor) {
   if (isa<IntegerType>(from)) {
     bool fromUnsigned = isUnsigned(from);
     if (isBoolean(to))
-      return foldElements<APInt>(getType(), operand, [](Integers v) -> MaybeInteger { return APInt(1, !v[0].isZero()); });
+      return foldElements<APInt>(getType(), operand,
+                                 [](Integers v) -> MaybeInteger { return APInt(1, !v[0].isZero()); });
     if (auto integer = dyn_cast<IntegerType>(to))
       return foldElements<APInt>(getType(), operand, [=](Integers v) -> MaybeInteger {
         return fromUnsigned ? v[0].zextOrTrunc(integer.getWidth()) : v[0].sextOrTrunc(integer.getWidth());
@@ -269,7 +273,8 @@ OpFoldResult AndOp::fold(FoldAdaptor adaptor) {
       return lhs;
   if (isSplatInteger(adaptor.getRhs(), 0))
     return splatInteger(getType(), 0);
-  return foldIntegers(getType(), getType(), adaptor.getOperands(), [](Integers v) -> MaybeInteger { return v[0] & v[1]; });
+  return foldIntegers(getType(), getType(), adaptor.getOperands(),
+                      [](Integers v) -> MaybeInteger { return v[0] & v[1]; });
 }
 
 OpFoldResult OrOp::fold(FoldAdaptor adaptor) {
@@ -278,7 +283,8 @@ OpFoldResult OrOp::fold(FoldAdaptor adaptor) {
       return lhs;
   if (isSplatInteger(adaptor.getRhs(), -1))
     return splatInteger(getType(), -1);
-  return foldIntegers(getType(), getType(), adaptor.getOperands(), [](Integers v) -> MaybeInteger { return v[0] | v[1]; });
+  return foldIntegers(getType(), getType(), adaptor.getOperands(),
+                      [](Integers v) -> MaybeInteger { return v[0] | v[1]; });
 }
 
 OpFoldResult XorOp::fold(FoldAdaptor adaptor) {
@@ -287,7 +293,8 @@ OpFoldResult XorOp::fold(FoldAdaptor adaptor) {
       return lhs;
   if (getLhs() == getRhs())
     return splatInteger(getType(), 0);
-  return foldIntegers(getType(), getType(), adaptor.getOperands(), [](Integers v) -> MaybeInteger { return v[0] ^ v[1]; });
+  return foldIntegers(getType(), getType(), adaptor.getOperands(),
+                      [](Integers v) -> MaybeInteger { return v[0] ^ v[1]; });
 }
 
 /// A shift by a constant amount; an amount of the width and more (read as unsigned) shifts everything out.
@@ -306,10 +313,12 @@ OpFoldResult ShiftLeftOp::fold(FoldAdaptor adaptor) {
   return foldShift(*this, adaptor.getOperands(), [](const APInt &value, unsigned amount) { return value.shl(amount); });
 }
 OpFoldResult ShiftRightLogicalOp::fold(FoldAdaptor adaptor) {
-  return foldShift(*this, adaptor.getOperands(), [](const APInt &value, unsigned amount) { return value.lshr(amount); });
+  return foldShift(*this, adaptor.getOperands(),
+                   [](const APInt &value, unsigned amount) { return value.lshr(amount); });
 }
 OpFoldResult ShiftRightArithmeticOp::fold(FoldAdaptor adaptor) {
-  return foldShift(*this, adaptor.getOperands(), [](const APInt &value, unsigned amount) { return value.ashr(amount); });
+  return foldShift(*this, adaptor.getOperands(),
+                   [](const APInt &value, unsigned amount) { return value.ashr(amount); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -367,9 +376,8 @@ OpFoldResult CompareOp::fold(FoldAdaptor adaptor) {
   }
   if (getEffectiveCompareType() != ComparisonType::FLOAT)
     return {};
-  return foldFloats(operandType, getType(), {adaptor.getLhs(), adaptor.getRhs()}, [=](Floats v) -> MaybeInteger {
-    return APInt(1, compareFloats(v[0], v[1], direction));
-  });
+  return foldFloats(operandType, getType(), {adaptor.getLhs(), adaptor.getRhs()},
+                    [=](Floats v) -> MaybeInteger { return APInt(1, compareFloats(v[0], v[1], direction)); });
 }
 
 OpFoldResult SelectOp::fold(FoldAdaptor adaptor) {

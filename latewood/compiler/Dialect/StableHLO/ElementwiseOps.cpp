@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Verifiers and type inference of the elementwise ops. What most of them need is `inferElementwise`; here stand the ops whose
-// result type differs from the operands' or that have attributes to check.
+// Verifiers and type inference of the elementwise ops. What most of them need is `inferElementwise`; here stand the ops
+// whose result type differs from the operands' or that have attributes to check.
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "mlir/IR/Builders.h"
 
@@ -101,8 +101,7 @@ LogicalResult ComplexOp::inferReturnTypes(MLIRContext *, std::optional<Location>
 }
 
 void CompareOp::build(OpBuilder &builder, OperationState &state, Value lhs, Value rhs, ComparisonDirection direction) {
-  build(builder, state, lhs, rhs, ComparisonDirectionAttr::get(builder.getContext(), direction),
-        ComparisonTypeAttr());
+  build(builder, state, lhs, rhs, ComparisonDirectionAttr::get(builder.getContext(), direction), ComparisonTypeAttr());
 }
 
 LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
@@ -110,7 +109,8 @@ LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
   SmallVector<Type, 1> operandType;
   if (failed(inferElementwise(getOperationName(), location, adaptor.getOperands().getTypes(), operandType))) // C1, C2
     return failure();
-  types.push_back(RankedTensorType::get(cast<RankedTensorType>(operandType[0]).getShape(), IntegerType::get(context, 1)));
+  types.push_back(
+      RankedTensorType::get(cast<RankedTensorType>(operandType[0]).getShape(), IntegerType::get(context, 1)));
   return success();
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Verifiers and type inference of indexed access: dynamic slices, gather, scatter. gather and scatter relate three lists of
-// dimensions (of operand, indices and slices); their constraints are checked in the specification's order as far as later ones
-// index into what earlier ones establish.
+// Verifiers and type inference of indexed access: dynamic slices, gather, scatter. gather and scatter relate three
+// lists of dimensions (of operand, indices and slices); their constraints are checked in the specification's order as
+// far as later ones index into what earlier ones establish.
 #include "latewood/compiler/Dialect/StableHLO/Regions.h"
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 
@@ -26,15 +26,16 @@ LogicalResult DynamicSliceOp::inferReturnTypes(MLIRContext *, std::optional<Loca
                                                SmallVectorImpl<Type> &types) {
   RankedTensorType from = tensorType(adaptor.getOperand());
   ArrayRef<int64_t> sizes = adaptor.getSliceSizes();
-  if (failed(checkStartIndices(getOperationName(), location, from.getRank(), adaptor.getStartIndices(), "C2", "C3"))) // C2, C3
+  if (failed(checkStartIndices(getOperationName(), location, from.getRank(), adaptor.getStartIndices(), "C2",
+                               "C3"))) // C2, C3
     return failure();
   if (static_cast<int64_t>(sizes.size()) != from.getRank()) // C2
-    return emitConstraint(location, getOperationName(), "C2", "requires one size for each of the operand's ", from.getRank(),
-                          " dimensions, but got ", sizes.size());
+    return emitConstraint(location, getOperationName(), "C2", "requires one size for each of the operand's ",
+                          from.getRank(), " dimensions, but got ", sizes.size());
   for (auto [index, size] : llvm::enumerate(sizes))
     if (size < 0 || (!from.isDynamicDim(index) && size > from.getDimSize(index))) // C4
-      return emitConstraint(location, getOperationName(), "C4", "requires 0 <= size <= extent in dimension ", index, ", but got ",
-                            size, " of ", from);
+      return emitConstraint(location, getOperationName(), "C4", "requires 0 <= size <= extent in dimension ", index,
+                            ", but got ", size, " of ", from);
   types.push_back(RankedTensorType::get(sizes, from.getElementType())); // C1, C5
   return success();
 }
@@ -43,18 +44,18 @@ LogicalResult DynamicUpdateSliceOp::inferReturnTypes(MLIRContext *, std::optiona
                                                      SmallVectorImpl<Type> &types) {
   RankedTensorType operand = tensorType(adaptor.getOperand()), update = tensorType(adaptor.getUpdate());
   if (operand.getElementType() != update.getElementType()) // C2
-    return emitConstraint(location, getOperationName(), "C2", "requires operand and update of one element type, but got ", operand,
-                          " and ", update);
+    return emitConstraint(location, getOperationName(), "C2",
+                          "requires operand and update of one element type, but got ", operand, " and ", update);
   if (operand.getRank() != update.getRank()) // C3
-    return emitConstraint(location, getOperationName(), "C3", "requires operand and update of one rank, but got ", operand, " and ",
-                          update);
+    return emitConstraint(location, getOperationName(), "C3", "requires operand and update of one rank, but got ",
+                          operand, " and ", update);
   if (failed(checkStartIndices(getOperationName(), location, operand.getRank(), adaptor.getStartIndices(), "C4",
                                "C5"))) // C4, C5
     return failure();
   for (auto [index, extent, size] : llvm::enumerate(operand.getShape(), update.getShape()))
     if (!ShapedType::isDynamic(extent) && !ShapedType::isDynamic(size) && size > extent) // C6
-      return emitConstraint(location, getOperationName(), "C6", "requires an update that fits in dimension ", index, ", but got ",
-                            operand, " and ", update);
+      return emitConstraint(location, getOperationName(), "C6", "requires an update that fits in dimension ", index,
+                            ", but got ", operand, " and ", update);
   types.push_back(operand); // C1
   return success();
 }
@@ -79,23 +80,24 @@ static SmallVector<int64_t> getBatchExtents(RankedTensorType indices, int64_t in
 
 /// `sliceSizes` holds `?` where a size is computed. Numbers of constraints are those of gather.
 static LogicalResult inferGather(StringRef op, std::optional<Location> location, RankedTensorType operand,
-                                 RankedTensorType indices, GatherDimensionNumbersAttr numbers, ArrayRef<int64_t> sliceSizes,
-                                 SmallVectorImpl<int64_t> &shape) {
+                                 RankedTensorType indices, GatherDimensionNumbersAttr numbers,
+                                 ArrayRef<int64_t> sliceSizes, SmallVectorImpl<int64_t> &shape) {
   ArrayRef<int64_t> offset = numbers.getOffsetDims(), collapsed = numbers.getCollapsedSliceDims(),
-                    batching = numbers.getOperandBatchingDims(), indicesBatching = numbers.getStartIndicesBatchingDims(),
-                    indexMap = numbers.getStartIndexMap();
+                    batching = numbers.getOperandBatchingDims(),
+                    indicesBatching = numbers.getStartIndicesBatchingDims(), indexMap = numbers.getStartIndexMap();
   int64_t rank = operand.getRank(), indexVectorDim = numbers.getIndexVectorDim();
   auto fail = [&](StringRef constraint, auto &&...message) {
     return emitConstraint(location, op, constraint, message...);
   };
   if (rank != static_cast<int64_t>(offset.size() + collapsed.size() + batching.size())) // C1
-    return fail("C1", "requires offset_dims, collapsed_slice_dims and operand_batching_dims to add up to the operand's rank, ",
-                rank);
+    return fail(
+        "C1", "requires offset_dims, collapsed_slice_dims and operand_batching_dims to add up to the operand's rank, ",
+        rank);
   if (indexVectorDim < 0 || indexVectorDim > indices.getRank()) // C2
     return fail("C2", "requires 0 <= index_vector_dim <= rank of start_indices, but got ", indexVectorDim);
   if (!extentsAgree(getIndexVectorSize(indices, indexVectorDim), indexMap.size())) // C3
-    return fail("C3", "requires one entry of start_index_map for each entry of an index vector, but got ", indexMap.size(),
-                " for ", indices);
+    return fail("C3", "requires one entry of start_index_map for each entry of an index vector, but got ",
+                indexMap.size(), " for ", indices);
   if (!areUnique(offset) || !llvm::is_sorted(offset)) // C4
     return fail("C4", "requires offset_dims in ascending order, each once");
   SmallVector<int64_t> batchExtents = getBatchExtents(indices, indexVectorDim);
@@ -128,10 +130,13 @@ static LogicalResult inferGather(StringRef op, std::optional<Location> location,
   if (!areInRange(indexMap, rank)) // C19
     return fail("C19", "requires a start_index_map of dimensions of the operand, ", operand);
   if (static_cast<int64_t>(sliceSizes.size()) != rank) // C20
-    return fail("C20", "requires one slice size for each of the operand's ", rank, " dimensions, but got ", sliceSizes.size());
+    return fail("C20", "requires one slice size for each of the operand's ", rank, " dimensions, but got ",
+                sliceSizes.size());
   for (auto [index, size] : llvm::enumerate(sliceSizes))
-    if (!ShapedType::isDynamic(size) && (size < 0 || (!operand.isDynamicDim(index) && size > operand.getDimSize(index)))) // C21
-      return fail("C21", "requires 0 <= slice size <= extent in dimension ", index, ", but got ", size, " of ", operand);
+    if (!ShapedType::isDynamic(size) &&
+        (size < 0 || (!operand.isDynamicDim(index) && size > operand.getDimSize(index)))) // C21
+      return fail("C21", "requires 0 <= slice size <= extent in dimension ", index, ", but got ", size, " of ",
+                  operand);
   for (int64_t dimension : collapsed)
     if (sliceSizes[dimension] > 1) // C9
       return fail("C9", "requires slice sizes of at most 1 in collapsed dimensions, but got ", sliceSizes[dimension]);
@@ -164,10 +169,11 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
 LogicalResult DynamicGatherOp::verify() {
   RankedTensorType operand = getOperand().getType(), sizes = getSliceSizes().getType();
   if (!extentsAgree(sizes.getDimSize(0), operand.getRank())) // C20
-    return emitOpError("(C20) requires one slice size for each of the operand's ") << operand.getRank() << " dimensions";
+    return emitOpError("(C20) requires one slice size for each of the operand's ")
+           << operand.getRank() << " dimensions";
   SmallVector<int64_t> shape, unknown(operand.getRank(), ShapedType::kDynamic);
-  if (failed(inferGather(getOperationName(), getLoc(), operand, getStartIndices().getType(), getDimensionNumbers(), unknown,
-                         shape)))
+  if (failed(inferGather(getOperationName(), getLoc(), operand, getStartIndices().getType(), getDimensionNumbers(),
+                         unknown, shape)))
     return failure();
   if (operand.getElementType() != getType().getElementType()) // C23
     return emitOpError("(C23) requires one element type, but got ") << operand << " and " << getType();
@@ -184,7 +190,8 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location>
                                           SmallVectorImpl<Type> &types) {
   ScatterDimensionNumbersAttr numbers = adaptor.getScatterDimensionNumbers();
   ArrayRef<int64_t> window = numbers.getUpdateWindowDims(), inserted = numbers.getInsertedWindowDims(),
-                    batching = numbers.getInputBatchingDims(), indicesBatching = numbers.getScatterIndicesBatchingDims(),
+                    batching = numbers.getInputBatchingDims(),
+                    indicesBatching = numbers.getScatterIndicesBatchingDims(),
                     toOperand = numbers.getScatterDimsToOperandDims();
   int64_t indexVectorDim = numbers.getIndexVectorDim();
   RankedTensorType indices = tensorType(adaptor.getScatterIndices());
@@ -206,8 +213,10 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   }
   int64_t rank = shape.size(), updateRank = updateShape.size();
   if (rank != static_cast<int64_t>(window.size() + inserted.size() + batching.size())) // C2
-    return fail("C2", "requires update_window_dims, inserted_window_dims and input_batching_dims to add up to the inputs' rank, ",
-                rank);
+    return fail(
+        "C2",
+        "requires update_window_dims, inserted_window_dims and input_batching_dims to add up to the inputs' rank, ",
+        rank);
   if (!areUnique(window) || !llvm::is_sorted(window)) // C7
     return fail("C7", "requires update_window_dims in ascending order, each once");
   if (!areInRange(window, updateRank)) // C8
@@ -257,11 +266,12 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   for (auto [index, extent] : llvm::enumerate(updateShape)) {
     bool isWindow = llvm::is_contained(window, index);
     int64_t expected = isWindow ? *nextWindow++ : *nextBatch++;
-    bool fits = isWindow && !ShapedType::isDynamic(extent) && !ShapedType::isDynamic(expected) ? extent <= expected
-                                                                                              : isWindow || extentsAgree(extent, expected);
+    bool fits = isWindow && !ShapedType::isDynamic(extent) && !ShapedType::isDynamic(expected)
+                    ? extent <= expected
+                    : isWindow || extentsAgree(extent, expected);
     if (!fits)
-      return fail("C4", "requires updates of extent ", isWindow ? "at most " : "", expected, " in dimension ", index, ", but got ",
-                  extent);
+      return fail("C4", "requires updates of extent ", isWindow ? "at most " : "", expected, " in dimension ", index,
+                  ", but got ", extent);
   }
   for (Value input : adaptor.getInputs())
     types.push_back(input.getType()); // C24

@@ -2,9 +2,10 @@
 //
 // Verifiers, type inference and formats of the ops with a combining or comparing region.
 //
-// reduce has a compact form, `applies stablehlo.add`. It stands for exactly one body: the named op on the two block arguments,
-// in order, without attributes, every location being the op's own. Only then it is printed, so that nothing is lost; the parser
-// therefore needs the op's location before it builds the body, and reads a trailing `loc(...)` itself.
+// reduce has a compact form, `applies stablehlo.add`. It stands for exactly one body: the named op on the two block
+// arguments, in order, without attributes, every location being the op's own. Only then it is printed, so that nothing
+// is lost; the parser therefore needs the op's location before it builds the body, and reads a trailing `loc(...)`
+// itself.
 #include "latewood/compiler/Dialect/StableHLO/Regions.h"
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "mlir/IR/Builders.h"
@@ -15,16 +16,16 @@ using namespace latewood::stablehlo;
 static RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 /// Checks that inputs have one shape, returned in `shape`, and the element types of the init values.
-static LogicalResult checkInputs(StringRef op, std::optional<Location> location, ValueRange inputs, ValueRange initValues,
-                                 StringRef shapeConstraint, StringRef elementConstraint, StringRef countConstraint,
-                                 SmallVectorImpl<int64_t> &shape) {
+static LogicalResult checkInputs(StringRef op, std::optional<Location> location, ValueRange inputs,
+                                 ValueRange initValues, StringRef shapeConstraint, StringRef elementConstraint,
+                                 StringRef countConstraint, SmallVectorImpl<int64_t> &shape) {
   if (inputs.empty() || inputs.size() != initValues.size())
     return emitConstraint(location, op, countConstraint, "requires as many init values as inputs, and at least one");
   llvm::append_range(shape, tensorType(inputs.front()).getShape());
   for (auto [input, init] : llvm::zip(inputs, initValues)) {
     if (failed(mergeShape(shape, tensorType(input).getShape())))
-      return emitConstraint(location, op, shapeConstraint, "requires inputs of one shape, but got ", inputs.front().getType(),
-                            " and ", input.getType());
+      return emitConstraint(location, op, shapeConstraint, "requires inputs of one shape, but got ",
+                            inputs.front().getType(), " and ", input.getType());
     if (tensorType(init).getRank() != 0 || tensorType(init).getElementType() != tensorType(input).getElementType())
       return emitConstraint(location, op, elementConstraint,
                             "requires a 0-dimensional init value of the input's element type, but got ", init.getType(),
@@ -72,11 +73,12 @@ static Operation *getCompactReducer(ReduceOp reduce) {
       inner.getNumRegions() != 0 || !inner.getAttrs().empty() || inner.getOperand(0) != body.getArgument(0) ||
       inner.getOperand(1) != body.getArgument(1))
     return nullptr;
-  if (!isa<ReturnOp>(terminator) || terminator.getNumOperands() != 1 || terminator.getOperand(0) != inner.getResult(0) ||
-      !terminator.getAttrs().empty())
+  if (!isa<ReturnOp>(terminator) || terminator.getNumOperands() != 1 ||
+      terminator.getOperand(0) != inner.getResult(0) || !terminator.getAttrs().empty())
     return nullptr;
   auto scalar = RankedTensorType::get({}, getElementTypeOrSelf(reduce.getInputs().front().getType()));
-  if (inner.getResult(0).getType() != scalar || llvm::any_of(body.getArgumentTypes(), [&](Type t) { return t != scalar; }))
+  if (inner.getResult(0).getType() != scalar ||
+      llvm::any_of(body.getArgumentTypes(), [&](Type t) { return t != scalar; }))
     return nullptr;
   Location location = reduce.getLoc();
   if (inner.getLoc() != location || terminator.getLoc() != location ||
@@ -117,8 +119,8 @@ void ReduceOp::print(OpAsmPrinter &printer) {
 }
 
 /// Builds the body that `applies <name>` stands for.
-static ParseResult buildCompactBody(OpAsmParser &parser, SMLoc nameLocation, StringRef name, FunctionType type, Region &body,
-                                    Location location) {
+static ParseResult buildCompactBody(OpAsmParser &parser, SMLoc nameLocation, StringRef name, FunctionType type,
+                                    Region &body, Location location) {
   auto info = RegisteredOperationName::lookup(name, parser.getContext());
   if (!info)
     return parser.emitError(nameLocation) << "'applies' names an unknown operation '" << name << "'";
@@ -177,8 +179,8 @@ ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &state) {
   if (parser.parseKeyword("reducer"))
     return failure();
   for (size_t i = 0; i < initValues.size(); ++i)
-    if (parser.parseLParen() || parser.parseArgument(arguments.emplace_back(), /*allowType=*/true) || parser.parseComma() ||
-        parser.parseArgument(second.emplace_back(), /*allowType=*/true) || parser.parseRParen())
+    if (parser.parseLParen() || parser.parseArgument(arguments.emplace_back(), /*allowType=*/true) ||
+        parser.parseComma() || parser.parseArgument(second.emplace_back(), /*allowType=*/true) || parser.parseRParen())
       return failure();
   arguments.append(second);
   return parser.parseRegion(body, arguments);
@@ -189,8 +191,9 @@ ParseResult ReduceOp::parse(OpAsmParser &parser, OperationState &state) {
 //===----------------------------------------------------------------------===//
 
 /// An optional list of one positive number a dimension; absent means all 1.
-static LogicalResult checkPositive(StringRef op, std::optional<Location> location, std::optional<ArrayRef<int64_t>> list,
-                                   size_t rank, StringRef name, StringRef sizeConstraint, StringRef valueConstraint) {
+static LogicalResult checkPositive(StringRef op, std::optional<Location> location,
+                                   std::optional<ArrayRef<int64_t>> list, size_t rank, StringRef name,
+                                   StringRef sizeConstraint, StringRef valueConstraint) {
   if (!list)
     return success();
   if (list->size() != rank)
@@ -201,10 +204,11 @@ static LogicalResult checkPositive(StringRef op, std::optional<Location> locatio
   return success();
 }
 
-static LogicalResult checkPadding(StringRef op, std::optional<Location> location, std::optional<DenseIntElementsAttr> padding,
-                                  size_t rank, StringRef constraint) {
+static LogicalResult checkPadding(StringRef op, std::optional<Location> location,
+                                  std::optional<DenseIntElementsAttr> padding, size_t rank, StringRef constraint) {
   if (padding && padding->getType().getShape() != ArrayRef<int64_t>{static_cast<int64_t>(rank), 2})
-    return emitConstraint(location, op, constraint, "requires padding of shape [", rank, ", 2], but got ", padding->getType());
+    return emitConstraint(location, op, constraint, "requires padding of shape [", rank, ", 2], but got ",
+                          padding->getType());
   return success();
 }
 
@@ -212,14 +216,16 @@ LogicalResult ReduceWindowOp::inferReturnTypes(MLIRContext *, std::optional<Loca
                                                SmallVectorImpl<Type> &types) {
   StringRef name = getOperationName();
   SmallVector<int64_t> shape;
-  if (failed(checkInputs(name, location, adaptor.getInputs(), adaptor.getInitValues(), "C2", "C3", "C1", shape))) // C1-C3
+  if (failed(
+          checkInputs(name, location, adaptor.getInputs(), adaptor.getInitValues(), "C2", "C3", "C1", shape))) // C1-C3
     return failure();
   size_t rank = shape.size();
-  if (failed(checkPositive(name, location, adaptor.getWindowDimensions(), rank, "window_dimensions", "C4", "C5")) || // C4, C5
-      failed(checkPositive(name, location, adaptor.getWindowStrides(), rank, "window_strides", "C6", "C7")) ||       // C6, C7
-      failed(checkPositive(name, location, adaptor.getBaseDilations(), rank, "base_dilations", "C8", "C9")) ||       // C8, C9
+  if (failed(checkPositive(name, location, adaptor.getWindowDimensions(), rank, "window_dimensions", "C4",
+                           "C5")) ||                                                                           // C4, C5
+      failed(checkPositive(name, location, adaptor.getWindowStrides(), rank, "window_strides", "C6", "C7")) || // C6, C7
+      failed(checkPositive(name, location, adaptor.getBaseDilations(), rank, "base_dilations", "C8", "C9")) || // C8, C9
       failed(checkPositive(name, location, adaptor.getWindowDilations(), rank, "window_dilations", "C10",
-                           "C11")) ||                                              // C10, C11
+                           "C11")) ||                                          // C10, C11
       failed(checkPadding(name, location, adaptor.getPadding(), rank, "C12"))) // C12
     return failure();
   auto at = [](std::optional<ArrayRef<int64_t>> list, size_t index) { return list ? (*list)[index] : 1; };
@@ -248,14 +254,15 @@ LogicalResult SelectAndScatterOp::inferReturnTypes(MLIRContext *, std::optional<
   RankedTensorType operand = tensorType(adaptor.getOperand()), source = tensorType(adaptor.getSource());
   size_t rank = operand.getRank();
   if (operand.getElementType() != source.getElementType()) // C1
-    return emitConstraint(location, name, "C1", "requires operand and source of one element type, but got ", operand, " and ",
-                          source);
+    return emitConstraint(location, name, "C1", "requires operand and source of one element type, but got ", operand,
+                          " and ", source);
   if (operand.getElementType() != tensorType(adaptor.getInitValue()).getElementType()) // C3
     return emitConstraint(location, name, "C3", "requires an init value of the operand's element type, but got ",
                           adaptor.getInitValue().getType());
-  if (failed(checkPositive(name, location, adaptor.getWindowDimensions(), rank, "window_dimensions", "C4", "C5")) || // C4, C5
-      failed(checkPositive(name, location, adaptor.getWindowStrides(), rank, "window_strides", "C6", "C7")) ||       // C6, C7
-      failed(checkPadding(name, location, adaptor.getPadding(), rank, "C8")))                                       // C8
+  if (failed(checkPositive(name, location, adaptor.getWindowDimensions(), rank, "window_dimensions", "C4",
+                           "C5")) ||                                                                           // C4, C5
+      failed(checkPositive(name, location, adaptor.getWindowStrides(), rank, "window_strides", "C6", "C7")) || // C6, C7
+      failed(checkPadding(name, location, adaptor.getPadding(), rank, "C8")))                                  // C8
     return failure();
   SmallVector<int64_t> windows;
   for (auto [index, extent] : llvm::enumerate(operand.getShape())) {
@@ -319,12 +326,12 @@ LogicalResult SortOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   SmallVector<int64_t> shape(first.getShape());
   for (Value input : adaptor.getInputs())
     if (failed(mergeShape(shape, tensorType(input).getShape()))) // C3
-      return emitConstraint(location, getOperationName(), "C3", "requires inputs of one shape, but got ", first, " and ",
-                            input.getType());
+      return emitConstraint(location, getOperationName(), "C3", "requires inputs of one shape, but got ", first,
+                            " and ", input.getType());
   int64_t dimension = static_cast<int64_t>(adaptor.getDimension()), rank = first.getRank();
   if (dimension < -rank || dimension >= rank) // C4
-    return emitConstraint(location, getOperationName(), "C4", "requires a dimension in [", -rank, ", ", rank, "), but got ",
-                          dimension);
+    return emitConstraint(location, getOperationName(), "C4", "requires a dimension in [", -rank, ", ", rank,
+                          "), but got ", dimension);
   llvm::append_range(types, adaptor.getInputs().getTypes()); // C2
   return success();
 }

@@ -30,15 +30,16 @@ LogicalResult verifyRegionType(Operation *op, Region &region, StringRef what, Ty
   return diagnostic;
 }
 
-LogicalResult verifyReducer(Operation *op, Region &region, TypeRange inputs, TypeRange results, StringRef regionConstraint,
-                            StringRef resultConstraint) {
+LogicalResult verifyReducer(Operation *op, Region &region, TypeRange inputs, TypeRange results,
+                            StringRef regionConstraint, StringRef resultConstraint) {
   // The accumulator types are what the region returns; everything else must fit to them.
   SmallVector<Type> accumulators;
   for (auto [index, type] : llvm::enumerate(region.front().getTerminator()->getOperandTypes())) {
     auto tensor = dyn_cast<RankedTensorType>(type);
     if (!tensor || tensor.getRank() != 0 ||
         (index < inputs.size() && !isPromotable(getElementTypeOrSelf(inputs[index]), tensor.getElementType())))
-      return op->emitOpError("(") << regionConstraint << ") requires a region that returns 0-dimensional tensors, to which "
+      return op->emitOpError("(") << regionConstraint
+                                  << ") requires a region that returns 0-dimensional tensors, to which "
                                   << "the inputs' element types can be promoted, but result " << index << " has type "
                                   << type;
     accumulators.push_back(type);

@@ -16,8 +16,9 @@ mlir::LogicalResult verifyRegionType(mlir::Operation *op, mlir::Region &region, 
 
 /// Checks a reducer: for inputs of element types E, accumulator types A (each E promotable to its A), it must take
 /// (tensor<A>..., tensor<A>...) and return (tensor<A>...), and the op's results must have the element types A.
-mlir::LogicalResult verifyReducer(mlir::Operation *op, mlir::Region &region, mlir::TypeRange inputs, mlir::TypeRange results,
-                                  llvm::StringRef regionConstraint, llvm::StringRef resultConstraint);
+mlir::LogicalResult verifyReducer(mlir::Operation *op, mlir::Region &region, mlir::TypeRange inputs,
+                                  mlir::TypeRange results, llvm::StringRef regionConstraint,
+                                  llvm::StringRef resultConstraint);
 
 } // namespace latewood::stablehlo
 

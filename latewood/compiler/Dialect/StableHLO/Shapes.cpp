@@ -64,16 +64,20 @@ bool areUnique(ArrayRef<int64_t> dimensions, ArrayRef<int64_t> more) {
                       [&](int64_t dimension) { return seen.insert(dimension).second; });
 }
 
+int64_t saturate(__int128 extent) {
+  return extent > INT64_MAX ? INT64_MAX : extent < INT64_MIN + 1 ? INT64_MIN + 1 : static_cast<int64_t>(extent);
+}
+
 int64_t countWindows(int64_t extent, const WindowDimension &window) {
   if (ShapedType::isDynamic(extent) || ShapedType::isDynamic(window.size))
     return ShapedType::kDynamic;
-  auto dilate = [](int64_t size, int64_t dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; };
-  int64_t padded = window.low + dilate(extent, window.baseDilation) + window.high;
-  int64_t span = dilate(window.size, window.windowDilation);
+  auto dilate = [](__int128 size, __int128 dilation) { return size == 0 ? 0 : (size - 1) * dilation + 1; };
+  __int128 padded = window.low + dilate(extent, window.baseDilation) + window.high;
+  __int128 span = dilate(window.size, window.windowDilation);
   // A negative extent can only come from negative padding, and leaves no place for a window either.
   if (padded <= 0 || span > padded)
     return 0;
-  return (padded - span) / window.stride + 1;
+  return saturate((padded - span) / window.stride + 1);
 }
 
 Type getRealType(Type elementType) {

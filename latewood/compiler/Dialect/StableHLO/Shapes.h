@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Shape rules that many ops share. Everywhere `?` (ShapedType::kDynamic) means "not known": it agrees with any extent, and
-// what is computed from it is not known either. Functions that find a broken constraint report it through
+// Shape rules that many ops share. Everywhere `?` (ShapedType::kDynamic) means "not known": it agrees with any extent,
+// and what is computed from it is not known either. Functions that find a broken constraint report it through
 // `emitOptionalError`, with the op's name and the constraint's number, since inference runs before an op exists.
 
 #ifndef LATEWOOD_COMPILER_DIALECT_STABLEHLO_SHAPES_H
@@ -30,18 +30,18 @@ inline bool extentsAgree(int64_t lhs, int64_t rhs) {
 
 /// Reports that a constraint of the named op does not hold. Always fails.
 template <typename... Args>
-llvm::LogicalResult emitConstraint(std::optional<mlir::Location> location, llvm::StringRef op, llvm::StringRef constraint,
-                                   Args &&...message) {
+llvm::LogicalResult emitConstraint(std::optional<mlir::Location> location, llvm::StringRef op,
+                                   llvm::StringRef constraint, Args &&...message) {
   return mlir::emitOptionalError(location, "'", op, "' op (", constraint, ") ", std::forward<Args>(message)...);
 }
 
 /// Reports that the op's result types are not those that follow from its operands. Always fails.
 llvm::LogicalResult emitWrongResultTypes(mlir::Operation *op, mlir::TypeRange expected);
 
-/// The type of an elementwise result: operands must have one element type and agreeing shapes (C1); of each dimension the
-/// known extent is taken.
-llvm::LogicalResult inferElementwise(llvm::StringRef op, std::optional<mlir::Location> location, mlir::TypeRange operands,
-                                     llvm::SmallVectorImpl<mlir::Type> &types);
+/// The type of an elementwise result: operands must have one element type and agreeing shapes (C1); of each dimension
+/// the known extent is taken.
+llvm::LogicalResult inferElementwise(llvm::StringRef op, std::optional<mlir::Location> location,
+                                     mlir::TypeRange operands, llvm::SmallVectorImpl<mlir::Type> &types);
 
 /// Merges `other` into `shape`: known extents replace `?`. Fails, silently, if ranks or known extents differ.
 llvm::LogicalResult mergeShape(llvm::SmallVectorImpl<int64_t> &shape, llvm::ArrayRef<int64_t> other);
@@ -50,6 +50,10 @@ llvm::LogicalResult mergeShape(llvm::SmallVectorImpl<int64_t> &shape, llvm::Arra
 bool areInRange(llvm::ArrayRef<int64_t> dimensions, int64_t limit);
 /// True if no entry stands twice in the concatenation of both lists.
 bool areUnique(llvm::ArrayRef<int64_t> dimensions, llvm::ArrayRef<int64_t> more = {});
+
+/// Arithmetic on extents with a result that does not fit in 63 bits gives the largest extent instead, which no tensor
+/// has.
+int64_t saturate(__int128 extent);
 
 /// One dimension of a sliding window.
 struct WindowDimension {

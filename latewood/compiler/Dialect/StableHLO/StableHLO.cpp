@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The dialect class. Op definitions are generated and compiled in shards; what is written by hand lies in the files of the
-// op families.
+// The dialect class. Op definitions are generated and compiled in shards; what is written by hand lies in the files of
+// the op families.
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -2,8 +2,8 @@
 //
 // The `stablehlo` dialect in C++: dialect class, attributes, types, ops.
 //
-// Include this file to read or build StableHLO. What shape rules need beyond one op (dimension arithmetic that knows `?`,
-// agreement of types) is in Shapes.h; the pieces of textual syntax that several ops share are in Assembly.h.
+// Include this file to read or build StableHLO. What shape rules need beyond one op (dimension arithmetic that knows
+// `?`, agreement of types) is in Shapes.h; the pieces of textual syntax that several ops share are in Assembly.h.
 
 #ifndef LATEWOOD_COMPILER_DIALECT_STABLEHLO_STABLEHLO_H
 #define LATEWOOD_COMPILER_DIALECT_STABLEHLO_STABLEHLO_H
@@ -26,9 +26,10 @@
 
 namespace latewood::stablehlo {
 
-/// Marks ops that compute each result element from the operands' elements at the same index. Operands and result have one
-/// shape, except that `pred` of select and `min`, `max` of clamp may be 0-dimensional.
-template <typename ConcreteType> class ElementwiseTrait : public mlir::OpTrait::TraitBase<ConcreteType, ElementwiseTrait> {};
+/// Marks ops that compute each result element from the operands' elements at the same index. Operands and result have
+/// one shape, except that `pred` of select and `min`, `max` of clamp may be 0-dimensional.
+template <typename ConcreteType>
+class ElementwiseTrait : public mlir::OpTrait::TraitBase<ConcreteType, ElementwiseTrait> {};
 
 /// Checks that an op's result types agree with those that its operands and attributes imply.
 template <typename ConcreteType>
@@ -36,8 +37,9 @@ class InferredTypesTrait : public mlir::OpTrait::TraitBase<ConcreteType, Inferre
 public:
   static llvm::LogicalResult verifyTrait(mlir::Operation *op) {
     llvm::SmallVector<mlir::Type, 4> types;
-    if (failed(ConcreteType::inferReturnTypes(op->getContext(), op->getLoc(), op->getOperands(), op->getRawDictionaryAttrs(),
-                                              op->getPropertiesStorage(), op->getRegions(), types)))
+    if (failed(ConcreteType::inferReturnTypes(op->getContext(), op->getLoc(), op->getOperands(),
+                                              op->getRawDictionaryAttrs(), op->getPropertiesStorage(), op->getRegions(),
+                                              types)))
       return mlir::failure();
     if (ConcreteType::isCompatibleReturnTypes(types, op->getResultTypes()))
       return mlir::success();

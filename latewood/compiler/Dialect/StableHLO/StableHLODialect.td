@@ -75,7 +75,7 @@ def StableHLO_FloatVector : 1DTensorOf<[StableHLO_Float]>;
 def StableHLO_ExtentTensor : 1DTensorOf<[StableHLO_Int, Index]>;
 
 // Values that control flow, calls and barriers pass along.
-def StableHLO_Value : AnyTypeOf<[StableHLO_Tensor, StableHLO_TokenType]>;
+def StableHLO_Value : AnyTypeOf<[StableHLO_Tensor, StableHLO_TokenType, AnyTuple], "tensor, token or tuple">;
 
 //===----------------------------------------------------------------------===//
 // Base classes of ops

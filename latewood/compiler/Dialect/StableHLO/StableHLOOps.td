@@ -8,9 +8,11 @@
 include "latewood/compiler/Dialect/StableHLO/ElementwiseOps.td"
 include "latewood/compiler/Dialect/StableHLO/TensorOps.td"
 include "latewood/compiler/Dialect/StableHLO/ContractionOps.td"
+include "latewood/compiler/Dialect/StableHLO/NormalizationOps.td"
 include "latewood/compiler/Dialect/StableHLO/ReductionOps.td"
 include "latewood/compiler/Dialect/StableHLO/ControlFlowOps.td"
 include "latewood/compiler/Dialect/StableHLO/DynamicOps.td"
 include "latewood/compiler/Dialect/StableHLO/CollectiveOps.td"
+include "latewood/compiler/Dialect/StableHLO/TransferOps.td"
 
 #endif // LATEWOOD_COMPILER_DIALECT_STABLEHLO_STABLEHLOOPS_TD

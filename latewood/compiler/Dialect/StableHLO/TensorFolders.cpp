@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Folders and canonicalizations of the ops that make tensors or move their elements. Elements are only moved, so all element
-// types fold. A splat stays a splat; other constants are written out only while they are small.
+// Folders and canonicalizations of the ops that make tensors or move their elements. Elements are only moved, so all
+// element types fold. A splat stays a splat; other constants are written out only while they are small.
 #include "latewood/compiler/Dialect/StableHLO/ConstantFolding.h"
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace latewood::stablehlo;
 
-static OpFoldResult ifTyped(Value value, Type type) { return value.getType() == type ? OpFoldResult(value) : OpFoldResult(); }
+static OpFoldResult ifTyped(Value value, Type type) {
+  return value.getType() == type ? OpFoldResult(value) : OpFoldResult();
+}
 
 /// A splat constant of another shape; null if `attribute` is no splat.
 static Attribute resizeSplat(Attribute attribute, RankedTensorType type) {
@@ -109,7 +111,9 @@ static LogicalResult composeReshapes(ReshapeOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *) { patterns.add(composeReshapes); }
+void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *) {
+  patterns.add(composeReshapes);
+}
 
 OpFoldResult TransposeOp::fold(FoldAdaptor adaptor) {
   if (isIdentity(getPermutation()))
@@ -129,8 +133,8 @@ static LogicalResult composeTransposes(TransposeOp op, PatternRewriter &rewriter
   auto inner = op.getOperand().getDefiningOp<TransposeOp>();
   if (!inner)
     return failure();
-  SmallVector<int64_t> permutation = llvm::map_to_vector(
-      op.getPermutation(), [&](int64_t dimension) { return inner.getPermutation()[dimension]; });
+  SmallVector<int64_t> permutation =
+      llvm::map_to_vector(op.getPermutation(), [&](int64_t dimension) { return inner.getPermutation()[dimension]; });
   rewriter.replaceOpWithNewOp<TransposeOp>(op, op.getType(), inner.getOperand(), permutation);
   return success();
 }
@@ -156,7 +160,8 @@ OpFoldResult ReverseOp::fold(FoldAdaptor adaptor) {
 //===----------------------------------------------------------------------===//
 
 OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
-  // With a static shape equal to the operand's, each range must be the whole dimension, in steps that leave nothing out.
+  // With a static shape equal to the operand's, each range must be the whole dimension, in steps that leave nothing
+  // out.
   if (getType().hasStaticShape() && getOperand().getType() == getType())
     return getOperand();
   if (Attribute splat = resizeSplat(adaptor.getOperand(), getType()))
@@ -225,8 +230,9 @@ OpFoldResult ConcatenateOp::fold(FoldAdaptor adaptor) {
 
 /// Drops inputs without elements along the dimension.
 static LogicalResult dropEmptyInputs(ConcatenateOp op, PatternRewriter &rewriter) {
-  SmallVector<Value> inputs = llvm::filter_to_vector(
-      op.getInputs(), [&](Value input) { return cast<RankedTensorType>(input.getType()).getDimSize(op.getDimension()) != 0; });
+  SmallVector<Value> inputs = llvm::filter_to_vector(op.getInputs(), [&](Value input) {
+    return cast<RankedTensorType>(input.getType()).getDimSize(op.getDimension()) != 0;
+  });
   if (inputs.empty() || inputs.size() == op.getInputs().size())
     return failure();
   rewriter.replaceOpWithNewOp<ConcatenateOp>(op, op.getType(), inputs, op.getDimension());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Verifiers, type inference and formats of the ops that make tensors or move their elements. Inference runs on operands of
-// checked type, but before any check of attributes: lists are never indexed before their length is known.
+// Verifiers, type inference and formats of the ops that make tensors or move their elements. Inference runs on operands
+// of checked type, but before any check of attributes: lists are never indexed before their length is known.
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/MathExtras.h"
@@ -54,7 +54,8 @@ LogicalResult BroadcastInDimOp::verify() {
   RankedTensorType from = getOperand().getType(), to = getType();
   ArrayRef<int64_t> dimensions = getBroadcastDimensions();
   if (from.getElementType() != to.getElementType()) // C1
-    return emitOpError("(C1) requires one element type, but got ") << from.getElementType() << " and " << to.getElementType();
+    return emitOpError("(C1) requires one element type, but got ")
+           << from.getElementType() << " and " << to.getElementType();
   if (static_cast<int64_t>(dimensions.size()) != from.getRank()) // C2
     return emitOpError("(C2) requires one entry of dims for each of the operand's ")
            << from.getRank() << " dimensions, but got " << dimensions.size();
@@ -72,7 +73,8 @@ LogicalResult BroadcastInDimOp::verify() {
 LogicalResult ReshapeOp::verify() {
   RankedTensorType from = getOperand().getType(), to = getType();
   if (from.getElementType() != to.getElementType()) // C1
-    return emitOpError("(C1) requires one element type, but got ") << from.getElementType() << " and " << to.getElementType();
+    return emitOpError("(C1) requires one element type, but got ")
+           << from.getElementType() << " and " << to.getElementType();
   if (from.hasStaticShape() && to.hasStaticShape() && from.getNumElements() != to.getNumElements()) // C2
     return emitOpError("(C2) requires equally many elements, but got ") << from << " and " << to;
   return success();
@@ -88,8 +90,8 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   ArrayRef<int64_t> permutation = adaptor.getPermutation();
   if (static_cast<int64_t>(permutation.size()) != from.getRank() || !areInRange(permutation, from.getRank()) ||
       !areUnique(permutation)) // C2
-    return emitConstraint(location, getOperationName(), "C2", "requires a permutation of the operand's ", from.getRank(),
-                          " dimensions");
+    return emitConstraint(location, getOperationName(), "C2", "requires a permutation of the operand's ",
+                          from.getRank(), " dimensions");
   SmallVector<int64_t> shape; // C3
   for (int64_t dimension : permutation)
     shape.push_back(from.getDimSize(dimension));
@@ -111,17 +113,18 @@ LogicalResult ReverseOp::inferReturnTypes(MLIRContext *, std::optional<Location>
 LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
                                         SmallVectorImpl<Type> &types) {
   RankedTensorType from = tensorType(adaptor.getOperand());
-  ArrayRef<int64_t> starts = adaptor.getStartIndices(), limits = adaptor.getLimitIndices(), strides = adaptor.getStrides();
+  ArrayRef<int64_t> starts = adaptor.getStartIndices(), limits = adaptor.getLimitIndices(),
+                    strides = adaptor.getStrides();
   size_t rank = from.getRank();
   if (starts.size() != rank || limits.size() != rank || strides.size() != rank) // C2
-    return emitConstraint(location, getOperationName(), "C2", "requires one start, limit and stride for each of the operand's ",
-                          rank, " dimensions");
+    return emitConstraint(location, getOperationName(), "C2",
+                          "requires one start, limit and stride for each of the operand's ", rank, " dimensions");
   SmallVector<int64_t> shape;
   for (auto [index, start, limit, stride] : llvm::enumerate(starts, limits, strides)) {
     int64_t extent = from.getDimSize(index);
     if (start < 0 || limit < start || (!ShapedType::isDynamic(extent) && limit > extent)) // C3
-      return emitConstraint(location, getOperationName(), "C3", "requires 0 <= start <= limit <= extent in dimension ", index,
-                            ", but got ", start, ":", limit, " of ", from);
+      return emitConstraint(location, getOperationName(), "C3", "requires 0 <= start <= limit <= extent in dimension ",
+                            index, ", but got ", start, ":", limit, " of ", from);
     if (stride <= 0) // C4
       return emitConstraint(location, getOperationName(), "C4", "requires positive strides, but got ", stride,
                             " in dimension ", index);
@@ -138,24 +141,24 @@ LogicalResult ConcatenateOp::inferReturnTypes(MLIRContext *, std::optional<Locat
   RankedTensorType first = tensorType(adaptor.getInputs().front());
   int64_t dimension = static_cast<int64_t>(adaptor.getDimension());
   if (!areInRange(dimension, first.getRank())) // C4
-    return emitConstraint(location, getOperationName(), "C4", "requires a dimension of the inputs, but got ", dimension, " for ",
-                          first);
+    return emitConstraint(location, getOperationName(), "C4", "requires a dimension of the inputs, but got ", dimension,
+                          " for ", first);
   SmallVector<int64_t> shape(first.getShape());
   for (Value input : adaptor.getInputs().drop_front()) {
     RankedTensorType type = tensorType(input);
     if (type.getElementType() != first.getElementType()) // C1
-      return emitConstraint(location, getOperationName(), "C1", "requires inputs of one element type, but got ", first, " and ",
-                            type);
+      return emitConstraint(location, getOperationName(), "C1", "requires inputs of one element type, but got ", first,
+                            " and ", type);
     SmallVector<int64_t> other(type.getShape());
     int64_t extent = ShapedType::kDynamic;
     if (other.size() == shape.size()) {
       if (!ShapedType::isDynamic(other[dimension]) && !ShapedType::isDynamic(shape[dimension]))
-        extent = other[dimension] + shape[dimension];
+        extent = saturate(static_cast<__int128>(other[dimension]) + shape[dimension]);
       other[dimension] = shape[dimension] = ShapedType::kDynamic;
     }
     if (failed(mergeShape(shape, other))) // C2
-      return emitConstraint(location, getOperationName(), "C2", "requires inputs that agree outside of dimension ", dimension,
-                            ", but got ", first, " and ", type);
+      return emitConstraint(location, getOperationName(), "C2", "requires inputs that agree outside of dimension ",
+                            dimension, ", but got ", first, " and ", type);
     shape[dimension] = extent; // C6
   }
   types.push_back(RankedTensorType::get(shape, first.getElementType())); // C5
@@ -168,24 +171,27 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
   ArrayRef<int64_t> low = adaptor.getEdgePaddingLow(), high = adaptor.getEdgePaddingHigh(),
                     interior = adaptor.getInteriorPadding();
   if (from.getElementType() != tensorType(adaptor.getPaddingValue()).getElementType()) // C1
-    return emitConstraint(location, getOperationName(), "C1", "requires operand and padding value of one element type, but got ",
-                          from, " and ", adaptor.getPaddingValue().getType());
+    return emitConstraint(location, getOperationName(), "C1",
+                          "requires operand and padding value of one element type, but got ", from, " and ",
+                          adaptor.getPaddingValue().getType());
   size_t rank = from.getRank();
   if (low.size() != rank || high.size() != rank || interior.size() != rank) // C2
-    return emitConstraint(location, getOperationName(), "C2", "requires one low, high and interior padding for each of the operand's ",
-                          rank, " dimensions");
+    return emitConstraint(location, getOperationName(), "C2",
+                          "requires one low, high and interior padding for each of the operand's ", rank,
+                          " dimensions");
   SmallVector<int64_t> shape;
   for (auto [index, extent] : llvm::enumerate(from.getShape())) {
     if (interior[index] < 0) // C3
-      return emitConstraint(location, getOperationName(), "C3", "requires interior padding that is not negative, but got ",
-                            interior[index]);
+      return emitConstraint(location, getOperationName(), "C3",
+                            "requires interior padding that is not negative, but got ", interior[index]);
     shape.push_back(ShapedType::kDynamic);
     if (ShapedType::isDynamic(extent))
       continue;
-    shape.back() = low[index] + extent + std::max<int64_t>(extent - 1, 0) * interior[index] + high[index]; // C4
+    __int128 between = static_cast<__int128>(std::max<int64_t>(extent - 1, 0)) * interior[index];
+    shape.back() = saturate(between + low[index] + extent + high[index]); // C4
     if (shape.back() < 0)
-      return emitConstraint(location, getOperationName(), "C4", "requires an extent that is not negative, but got ", shape.back(),
-                            " in dimension ", index);
+      return emitConstraint(location, getOperationName(), "C4", "requires an extent that is not negative, but got ",
+                            shape.back(), " in dimension ", index);
   }
   types.push_back(RankedTensorType::get(shape, from.getElementType()));
   return success();
@@ -195,12 +201,12 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
 // get_dimension_size, set_dimension_size
 //===----------------------------------------------------------------------===//
 
-LogicalResult GetDimensionSizeOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
-                                                   SmallVectorImpl<Type> &types) {
+LogicalResult GetDimensionSizeOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location,
+                                                   Adaptor adaptor, SmallVectorImpl<Type> &types) {
   int64_t dimension = static_cast<int64_t>(adaptor.getDimension());
   if (!areInRange(dimension, tensorType(adaptor.getOperand()).getRank())) // C1
-    return emitConstraint(location, getOperationName(), "C1", "requires a dimension of the operand, but got ", dimension, " for ",
-                          adaptor.getOperand().getType());
+    return emitConstraint(location, getOperationName(), "C1", "requires a dimension of the operand, but got ",
+                          dimension, " for ", adaptor.getOperand().getType());
   types.push_back(RankedTensorType::get({}, IntegerType::get(context, 32)));
   return success();
 }
@@ -213,6 +219,7 @@ LogicalResult SetDimensionSizeOp::verify() {
   SmallVector<int64_t> shape(from.getShape());
   shape[dimension] = ShapedType::kDynamic;
   if (from.getElementType() != to.getElementType() || failed(verifyCompatibleShape(shape, to.getShape())))
-    return emitOpError("requires the operand's type outside of dimension ") << dimension << ", but got " << from << " and " << to;
+    return emitOpError("requires the operand's type outside of dimension ")
+           << dimension << ", but got " << from << " and " << to;
   return success();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Opening an executable: from the outside in. Each step uses only what the steps before it have established: the header
-// lies in the file and is intact; the metadata lie in the file and are intact; the FlatBuffer in them is well formed; its
-// contents are consistent with themselves and with the file; then the segments are what they were when written.
+// lies in the file and is intact; the metadata lie in the file and are intact; the FlatBuffer in them is well formed;
+// its contents are consistent with themselves and with the file; then the segments are what they were when written.
 
 #include "latewood/format/Container.h"
 
@@ -275,11 +275,10 @@ ReadError Container::open(Bytes file, Verify verify, Container &container, std::
     return refuse(ReadError::corrupt, "the header is corrupt: expected checksum " + hexadecimal(header.headerChecksum) +
                                           ", got " + hexadecimal(found));
   if (header.fileSize != file.size())
-    return refuse(ReadError::truncated, std::string(file.size() < header.fileSize
-                                                        ? "the file is truncated"
-                                                        : "the file has bytes after its end") +
-                                            ": expected " + decimal(header.fileSize) + " bytes, got " +
-                                            decimal(file.size()));
+    return refuse(
+        ReadError::truncated,
+        std::string(file.size() < header.fileSize ? "the file is truncated" : "the file has bytes after its end") +
+            ": expected " + decimal(header.fileSize) + " bytes, got " + decimal(file.size()));
   if (header.headerSize != headerSize || header.metadataOffset != headerSize || header.reserved != 0 ||
       header.metadataSize > file.size() - headerSize)
     return refuse(ReadError::corrupt, "the header is inconsistent: " + decimal(header.metadataSize) +

@@ -91,8 +91,8 @@ enum class ReadError : uint8_t {
 /// and 64-byte aligned (checked), for as long as the container and anything taken from it is used.
 class Container {
 public:
-  /// Verifies and opens `file`. On failure returns the kind of error, puts into `message` what was expected and what was
-  /// found, and leaves `container` unchanged.
+  /// Verifies and opens `file`. On failure returns the kind of error, puts into `message` what was expected and what
+  /// was found, and leaves `container` unchanged.
   [[nodiscard]] static ReadError open(Bytes file, Verify verify, Container &container, std::string &message);
 
   Container() = default;

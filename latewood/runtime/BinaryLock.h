@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A lock for what is nearly always free: taking and leaving it are one atomic exchange and one store; only a thread that
-// finds it taken goes to the system to wait. Internal.
+// A lock for what is nearly always free: taking and leaving it are one atomic exchange and one store; only a thread
+// that finds it taken goes to the system to wait. Internal.
 
 #ifndef LATEWOOD_RUNTIME_BINARYLOCK_H
 #define LATEWOOD_RUNTIME_BINARYLOCK_H

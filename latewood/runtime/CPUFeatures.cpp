@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// From cpuid, and from xgetbv for what the system must save on a context switch: a processor with AVX-512 under a system
-// that does not save its registers counts as one without.
+// From cpuid, and from xgetbv for what the system must save on a context switch: a processor with AVX-512 under a
+// system that does not save its registers counts as one without.
 
 #include "latewood/runtime/CPUFeatures.h"
 
@@ -97,11 +97,11 @@ constexpr Feature knownFeatures[] = {
 // Instructions that numerical code never contains (cache and system control, random numbers, transactions), and names
 // that LLVM keeps without a meaning of their own: no reason to refuse a file.
 constexpr std::string_view irrelevantFeatures[] = {
-    "cldemote", "clflushopt", "clwb",   "clzero",   "cmpccxadd", "enqcmd",   "evex512", "fsgsbase", "hreset",
-    "invlpgb",  "invpcid",    "kl",     "lwp",      "movdir64b", "movdiri",  "mwaitx",  "pconfig",  "pku",
-    "prefetchi", "prfchw",    "ptwrite", "raoint",  "rdpid",     "rdpru",    "rdrnd",   "rdseed",   "rtm",
-    "serialize", "sgx",       "shstk",  "tsxldtrk", "uintr",     "usermsr",  "waitpkg", "wbnoinvd", "widekl",
-    "xsave",    "xsavec",     "xsaveopt", "xsaves",
+    "cldemote", "clflushopt", "clwb",      "clzero",    "cmpccxadd", "enqcmd",    "evex512",  "fsgsbase",
+    "hreset",   "invlpgb",    "invpcid",   "kl",        "lwp",       "movdir64b", "movdiri",  "mwaitx",
+    "pconfig",  "pku",        "prefetchi", "prfchw",    "ptwrite",   "raoint",    "rdpid",    "rdpru",
+    "rdrnd",    "rdseed",     "rtm",       "serialize", "sgx",       "shstk",     "tsxldtrk", "uintr",
+    "usermsr",  "waitpkg",    "wbnoinvd",  "widekl",    "xsave",     "xsavec",    "xsaveopt", "xsaves",
 };
 
 constexpr std::string_view v1[] = {"cx8", "cmov", "fxsr", "mmx", "sse", "sse2"};
@@ -154,8 +154,7 @@ bool isPresent(std::string_view name) {
   for (const Feature &feature : knownFeatures)
     if (feature.name == name)
       return machine().has(feature);
-  return std::find(std::begin(irrelevantFeatures), std::end(irrelevantFeatures), name) !=
-         std::end(irrelevantFeatures);
+  return std::find(std::begin(irrelevantFeatures), std::end(irrelevantFeatures), name) != std::end(irrelevantFeatures);
 }
 } // namespace
 
@@ -173,11 +172,7 @@ std::vector<std::string> missingCPUFeatures(std::string_view cpu, std::span<cons
     }
     return missing;
   }
-  int level = cpu == "x86-64"      ? 1
-              : cpu == "x86-64-v2" ? 2
-              : cpu == "x86-64-v3" ? 3
-              : cpu == "x86-64-v4" ? 4
-                                   : 0;
+  int level = cpu == "x86-64" ? 1 : cpu == "x86-64-v2" ? 2 : cpu == "x86-64-v3" ? 3 : cpu == "x86-64-v4" ? 4 : 0;
   if (level == 0) {
     missing.emplace_back(cpu);
     return missing;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Which instruction set features this machine and its operating system offer, by LLVM's names, so that a file for another
-// CPU is refused with the names of what is missing instead of dying of an illegal instruction.
+// Which instruction set features this machine and its operating system offer, by LLVM's names, so that a file for
+// another CPU is refused with the names of what is missing instead of dying of an illegal instruction.
 
 #ifndef LATEWOOD_RUNTIME_CPUFEATURES_H
 #define LATEWOOD_RUNTIME_CPUFEATURES_H
@@ -14,8 +14,8 @@
 namespace latewood::runtime {
 
 /// Of the features that code for `cpu` with this list may use, those that this machine lacks. Names may carry a '+';
-/// those with a '-' are not used. Without features, the levels x86-64, x86-64-v2, -v3 and -v4 stand for theirs; another CPU
-/// then counts as a feature of its own. A name that this runtime does not know counts as missing.
+/// those with a '-' are not used. Without features, the levels x86-64, x86-64-v2, -v3 and -v4 stand for theirs; another
+/// CPU then counts as a feature of its own. A name that this runtime does not know counts as missing.
 std::vector<std::string> missingCPUFeatures(std::string_view cpu, std::span<const std::string> features);
 
 /// The features of this machine that missingCPUFeatures knows and compiled code can profit from.

@@ -60,8 +60,8 @@ public:
   /// New memory with a copy of the elements at `data`. `strides` in elements; empty: canonical.
   StatusOr<Ref<MemRefValue>> createMemRef(const void *data, ElementType type, std::span<const int64_t> shape,
                                           std::span<const int64_t> strides = {});
-  /// A window on the caller's memory, which lives until `release` has been called. `data` may be null only when there are no
-  /// elements. `strides` in elements; empty: canonical.
+  /// A window on the caller's memory, which lives until `release` has been called. `data` may be null only when there
+  /// are no elements. `strides` in elements; empty: canonical.
   StatusOr<Ref<MemRefValue>> createHostView(void *data, ElementType type, std::span<const int64_t> shape,
                                             std::span<const int64_t> strides = {}, bool isReadOnly = false,
                                             std::function<void()> release = {});

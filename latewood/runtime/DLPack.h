@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Exchange of arrays with other libraries without a copy, by the DLPack protocol (versions 0.x and 1.x). The
-// structures have the layout that the protocol fixes; they are declared here because the runtime needs nothing else of it.
+// structures have the layout that the protocol fixes; they are declared here because the runtime needs nothing else of
+// it.
 //
-// Export keeps the value's storage alive until the consumer calls the deleter. Import takes the tensor over: its deleter
-// is called when the last value on it has gone, and at once on failure.
+// Export keeps the value's storage alive until the consumer calls the deleter. Import takes the tensor over: its
+// deleter is called when the last value on it has gone, and at once on failure.
 
 #ifndef LATEWOOD_RUNTIME_DLPACK_H
 #define LATEWOOD_RUNTIME_DLPACK_H

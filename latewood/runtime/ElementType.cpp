@@ -22,9 +22,7 @@ std::string_view elementTypeName(ElementType type) {
   return found ? found->name : "invalid";
 }
 
-ElementType parseElementType(std::string_view name) {
-  return static_cast<ElementType>(format::parseElementType(name));
-}
+ElementType parseElementType(std::string_view name) { return static_cast<ElementType>(format::parseElementType(name)); }
 
 int32_t bitsOf(ElementType type) {
   const auto *found = info(type);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The checks of a call's arguments and given results. They are on the path of every call, so each value has a plan,
-// and matching it is a handful of comparisons; only when it does not match is the reason worked out, and then in full: which value,
-// what was expected, what was given. Internal.
+// and matching it is a handful of comparisons; only when it does not match is the reason worked out, and then in full:
+// which value, what was expected, what was given. Internal.
 
 #ifndef LATEWOOD_RUNTIME_ENTRYCHECKS_H
 #define LATEWOOD_RUNTIME_ENTRYCHECKS_H

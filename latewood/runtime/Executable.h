@@ -4,7 +4,8 @@
 // machine can run is chosen and loaded at once; constants stay where they are in the file's memory.
 //
 //   identity   the object; loading a file twice gives two executables that share the file's pages
-//   ownership  reference-counted; sessions hold it. It owns its mapping of the file: the file may be deleted or replaced
+//   ownership  reference-counted; sessions hold it. It owns its mapping of the file: the file may be deleted or
+//   replaced
 //              by renaming while it is in use, but must not be changed in place (the kernel would deliver SIGBUS)
 //   threads    immutable: shared freely, in any number of sessions
 //   trust      an executable is code. What is checked is that it is intact and fits this machine, not what it does
@@ -37,8 +38,8 @@ public:
   static StatusOr<Ref<Executable>> load(const std::string &path, const LoadOptions &options = {});
   /// Opens a file in memory, from a copy.
   static StatusOr<Ref<Executable>> fromBytes(std::span<const uint8_t> bytes, const LoadOptions &options = {});
-  /// Opens a file in memory, in place where it is 64-byte aligned (else from a copy). `release` is called once, when the bytes
-  /// are no longer needed, also on failure.
+  /// Opens a file in memory, in place where it is 64-byte aligned (else from a copy). `release` is called once, when
+  /// the bytes are no longer needed, also on failure.
   static StatusOr<Ref<Executable>> fromBytes(std::span<const uint8_t> bytes, std::function<void()> release,
                                              const LoadOptions &options = {});
 

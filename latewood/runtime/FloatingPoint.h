@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Compiled code assumes the IEEE default environment; the caller may have another (JAX and PyTorch set flush-to-zero on
-// their threads). It is set for the duration of a call, on every thread that runs part of it. Reading the register costs
-// little and writing it more, so it is written only when it differs.
+// their threads). It is set for the duration of a call, on every thread that runs part of it. Reading the register
+// costs little and writing it more, so it is written only when it differs.
 
 #ifndef LATEWOOD_RUNTIME_FLOATINGPOINT_H
 #define LATEWOOD_RUNTIME_FLOATINGPOINT_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // One rule keeps this safe: tables (dynamic section, relocations, symbols, names) are read from the bytes of the image
-// through `at`, which translates an address to file bytes and checks the range, and never from mapped memory; and memory
-// is written only through `slot`, which accepts addresses in writable segments.
+// through `at`, which translates an address to file bytes and checks the range, and never from mapped memory; and
+// memory is written only through `slot`, which accepts addresses in writable segments.
 
 #include "latewood/runtime/ImageLoader.h"
 
@@ -313,8 +313,7 @@ private:
         continue;
       for (uint64_t o = 0; o + sizeof(Elf64_Sym) <= table.sh_size; o += sizeof(Elf64_Sym)) {
         auto symbol = get<Elf64_Sym>(bytes.data() + table.sh_offset + o);
-        if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_name >= strings.sh_size ||
-            !isCode(symbol.st_value))
+        if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_name >= strings.sh_size || !isCode(symbol.st_value))
           continue;
         auto *name = reinterpret_cast<const char *>(bytes.data() + strings.sh_offset + symbol.st_name);
         size_t length = strnlen(name, strings.sh_size - symbol.st_name);
@@ -324,8 +323,8 @@ private:
           if (!map)
             return;
         }
-        std::fprintf(map, "%llx %llx %.*s\n", static_cast<unsigned long long>(
-                         reinterpret_cast<uint64_t>(image.start) + symbol.st_value),
+        std::fprintf(map, "%llx %llx %.*s\n",
+                     static_cast<unsigned long long>(reinterpret_cast<uint64_t>(image.start) + symbol.st_value),
                      static_cast<unsigned long long>(symbol.st_size), static_cast<int>(length), name);
       }
     }

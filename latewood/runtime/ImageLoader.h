@@ -4,11 +4,11 @@
 // returns the object that had the name before, and it would resolve symbols against the process. Here an image is a
 // mapping of its own, found by nobody else, and gone with its object.
 //
-// In: the bytes of the image, and optionally the open file and the offset where they lie, so that code pages are mapped from
-// the file and shared between processes. Out: the segments mapped with their protections, never both writable and executable,
-// relocated against themselves. Refused: anything that refers to something outside (undefined symbols, needed libraries), runs
-// code at load (constructors), or has per-thread or mutable process-wide state; every offset and size is checked, so that
-// no bytes whatever make the loader read or write outside the image.
+// In: the bytes of the image, and optionally the open file and the offset where they lie, so that code pages are mapped
+// from the file and shared between processes. Out: the segments mapped with their protections, never both writable and
+// executable, relocated against themselves. Refused: anything that refers to something outside (undefined symbols,
+// needed libraries), runs code at load (constructors), or has per-thread or mutable process-wide state; every offset
+// and size is checked, so that no bytes whatever make the loader read or write outside the image.
 
 #ifndef LATEWOOD_RUNTIME_IMAGELOADER_H
 #define LATEWOOD_RUNTIME_IMAGELOADER_H
@@ -24,7 +24,8 @@ namespace latewood::runtime {
 
 class Image {
 public:
-  /// `fileDescriptor` -1: no file. Else the image lies in it at `fileOffset`, a multiple of the page size; it is not kept.
+  /// `fileDescriptor` -1: no file. Else the image lies in it at `fileOffset`, a multiple of the page size; it is not
+  /// kept.
   static StatusOr<std::unique_ptr<Image>> load(std::span<const uint8_t> bytes, int fileDescriptor = -1,
                                                uint64_t fileOffset = 0);
   ~Image();

@@ -23,11 +23,12 @@ void *allocateMemory(int64_t bytes) {
   if (bytes < 0 || bytes > INT64_MAX - 2 * hugePage)
     return nullptr;
   if (bytes < mappedFrom)
-    return std::aligned_alloc(memoryAlignment, static_cast<size_t>(roundUp(std::max<int64_t>(bytes, 1), memoryAlignment)));
+    return std::aligned_alloc(memoryAlignment,
+                              static_cast<size_t>(roundUp(std::max<int64_t>(bytes, 1), memoryAlignment)));
   int64_t size = mappedSize(bytes);
   int64_t slack = size >= hugePage ? hugePage : 0;
-  void *mapping = mmap(nullptr, static_cast<size_t>(size + slack), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                       -1, 0);
+  void *mapping =
+      mmap(nullptr, static_cast<size_t>(size + slack), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping == MAP_FAILED)
     return nullptr;
   if (slack == 0)

@@ -2,8 +2,9 @@
 //
 // Memory from the system, and the counters that watch it. Internal to the runtime.
 //
-// Small blocks come from malloc. Large ones are mapped on their own, at a multiple of the size of a huge page and with the
-// request to use them: a 64 MB result then costs 32 page faults instead of 16384, and goes back to the system whole.
+// Small blocks come from malloc. Large ones are mapped on their own, at a multiple of the size of a huge page and with
+// the request to use them: a 64 MB result then costs 32 page faults instead of 16384, and goes back to the system
+// whole.
 
 #ifndef LATEWOOD_RUNTIME_MEMORY_H
 #define LATEWOOD_RUNTIME_MEMORY_H

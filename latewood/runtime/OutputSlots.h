@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Output slots: where the results of one call go. Every result of a public function passes through its slot, whether the
-// caller gave a buffer for it or not, so one piece of compiled code serves both conventions:
+// Output slots: where the results of one call go. Every result of a public function passes through its slot, whether
+// the caller gave a buffer for it or not, so one piece of compiled code serves both conventions:
 //
 //   compiled code          caller gave a buffer                        caller gave nothing
 //   request(i, n, shape)   the buffer, if it can be written in place   memory from the pool
@@ -9,8 +9,8 @@
 //   shape(i, extents)      must be the buffer's shape                  becomes the result's shape
 //
 // A buffer is not written in place when it overlaps an argument (unless the signature says that this pair is safe at
-// the same address) or another given buffer, when the shape is not known at the request, or when the request is larger than
-// the buffer. All results are complete before any is copied: `f(a, b) = (b, a)` into (a, b) swaps.
+// the same address) or another given buffer, when the shape is not known at the request, or when the request is larger
+// than the buffer. All results are complete before any is copied: `f(a, b) = (b, a)` into (a, b) swaps.
 //
 //   in         arguments and given buffers have passed the entry checks
 //   out        `finish` gives every result its value, or `abandon` gives all memory back
@@ -31,8 +31,8 @@ public:
 
   const std::vector<ValuePlan> &plans() const { return resultPlans; }
 
-  /// Starts a call. `arguments[i]` is the data of argument i, with `argumentBytes[i]` bytes; `given[i]` is the memref for
-  /// result i, or null.
+  /// Starts a call. `arguments[i]` is the data of argument i, with `argumentBytes[i]` bytes; `given[i]` is the memref
+  /// for result i, or null.
   void begin(const void *const *arguments, const int64_t *argumentBytes, size_t argumentCount,
              std::span<const Ref<Value>> given);
 

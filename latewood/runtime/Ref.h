@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Shared ownership with the count inside the object. Everything that a user holds is one of these: copying a Ref shares,
-// the last one to go disposes. Compared with std::shared_ptr it is one allocation, one pointer wide, can be handed
-// through a C interface as that pointer, and lets an object decide what disposal means (result memory goes back to its
-// pool). Counting is atomic: Refs may be copied and dropped on any thread.
+// Shared ownership with the count inside the object. Everything that a user holds is one of these: copying a Ref
+// shares, the last one to go disposes. Compared with std::shared_ptr it is one allocation, one pointer wide, can be
+// handed through a C interface as that pointer, and lets an object decide what disposal means (result memory goes back
+// to its pool). Counting is atomic: Refs may be copied and dropped on any thread.
 
 #ifndef LATEWOOD_RUNTIME_REF_H
 #define LATEWOOD_RUNTIME_REF_H

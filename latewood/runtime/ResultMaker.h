@@ -18,7 +18,8 @@ public:
 /// Checks element type and extents; gives the bytes of the elements.
 Status checkShape(ElementType type, std::span<const int64_t> shape, int64_t &bytes);
 
-/// The bytes that elements with these (checked) extents and these strides touch, relative to the first one: [low, high).
+/// The bytes that elements with these (checked) extents and these strides touch, relative to the first one: [low,
+/// high).
 Status byteRange(ElementType type, std::span<const int64_t> shape, std::span<const int64_t> strides, int64_t &low,
                  int64_t &high);
 

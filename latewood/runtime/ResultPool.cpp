@@ -14,8 +14,8 @@ namespace {
 constexpr int64_t slackBytes = 1 << 20;
 } // namespace
 
-// Class 8 k + j, k > 0, holds blocks of (8 + j) << (k + 2) bytes; the classes below 8 are multiples of 64 bytes in disguise:
-// everything is counted in units of 64 bytes, units below 8 are classes of their own.
+// Class 8 k + j, k > 0, holds blocks of (8 + j) << (k + 2) bytes; the classes below 8 are multiples of 64 bytes in
+// disguise: everything is counted in units of 64 bytes, units below 8 are classes of their own.
 int32_t ResultPool::sizeClassOf(int64_t bytes) {
   uint64_t units = (static_cast<uint64_t>(std::max<int64_t>(bytes, 1)) + 63) / 64;
   if (units <= 8)

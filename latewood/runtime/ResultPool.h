@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Memory of a session's calls: results, temporaries, staging. A fresh page costs microseconds, so memory that is given back
-// is kept and used again: from the second equal call on, the system is asked for nothing.
+// Memory of a session's calls: results, temporaries, staging. A fresh page costs microseconds, so memory that is given
+// back is kept and used again: from the second equal call on, the system is asked for nothing.
 //
 // Blocks have size classes, eight to each power of two, and a free list for each class. Taking is under a lock that is
-// nearly always free: the running call takes, and rarely a thread that prepares a call on a stream. Blocks come back from
-// any thread (results are dropped anywhere), without the lock: onto one atomic stack, which is emptied as a whole when a
-// free list runs dry; a stack that is only pushed to and emptied has no ABA problem.
+// nearly always free: the running call takes, and rarely a thread that prepares a call on a stream. Blocks come back
+// from any thread (results are dropped anywhere), without the lock: onto one atomic stack, which is emptied as a whole
+// when a free list runs dry; a stack that is only pushed to and emptied has no ABA problem.
 //
 // How much is kept: never more than twice what was in use at once, plus a little. The largest free blocks go first.
 //

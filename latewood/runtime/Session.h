@@ -6,20 +6,22 @@
 // Results. For each result the caller either gives a memref, which the function writes (destination-passing), or
 // leaves it empty, and the runtime allocates when the shape is known; each result separately, at each call.
 //   - A given memref has the element type, shape, canonical strides and memory space of the result. It may overlap an
-//     argument or another given memref: such results are computed aside and copied when all of them are complete, in the
-//     order of the results (so where two of them share bytes, the later one is seen).
-//   - An allocated result is 64-byte aligned and lives as long as somebody holds it, whatever becomes of the session. Its
+//     argument or another given memref: such results are computed aside and copied when all of them are complete, in
+//     the order of the results (so where two of them share bytes, the later one is seen).
+//   - An allocated result is 64-byte aligned and lives as long as somebody holds it, whatever becomes of the session.
+//   Its
 //     memory is used again by later calls once it has been dropped, never before.
 //   - When a call fails, the contents of given memrefs are undefined, and nothing else has happened.
 //
-// The cost of a call with prepared values (memrefs that exist, results given): checks, one indirect call; no allocation,
-// no lock that can block, no system call, apart from the threads of parallel loops. With empty results: one small
-// object for each, and memory from the pool.
+// The cost of a call with prepared values (memrefs that exist, results given): checks, one indirect call; no
+// allocation, no lock that can block, no system call, apart from the threads of parallel loops. With empty results: one
+// small object for each, and memory from the pool.
 //
 //   identity   the object
 //   ownership  holds its client and its executable; results hold neither
 //   threads    one call at a time: a second thread waits. Sessions run in parallel
-//   streams    `call` and `execute` run after the work enqueued on the stream that they are given, and have completed when
+//   streams    `call` and `execute` run after the work enqueued on the stream that they are given, and have completed
+//   when
 //              they return. `enqueue` returns at once; see there
 //   floating   calls run with the IEEE default environment (round to nearest, denormals kept, no traps), and
 //   point      the caller's own is restored
@@ -53,18 +55,17 @@ public:
   static StatusOr<Ref<Session>> create(Ref<Client> client, Ref<Executable> executable,
                                        const RuntimeSessionOptions &options = {});
 
-  /// Calls `function`, which is one of `executable().functions()`. `results` has one entry for each result: on entry null,
-  /// or the memref to write; after success, the result. After failure the entries are as they were.
+  /// Calls `function`, which is one of `executable().functions()`. `results` has one entry for each result: on entry
+  /// null, or the memref to write; after success, the result. After failure the entries are as they were.
   Status call(const FunctionSignature &function, std::span<Value *const> arguments, std::span<Ref<Value>> results,
               Stream *stream = nullptr);
 
   /// Enqueues the call on a stream and returns. Arguments and given memrefs are checked at once; results that are
   /// allocated exist at once, too. All results are ready when the call has run (`MemRefValue::waitUntilReady`,
-  /// `Stream::sync`); if it fails, both say why, and so does every later call that is given such a result. Arguments that
-  /// a call on another stream is still going to write are waited for on the stream, in its order. The values are kept
-  /// alive until the call has run; the caller changes neither arguments nor given memrefs before that.
-  /// A function whose result shapes are known only when it has run does so before this returns, unless every result is
-  /// given.
+  /// `Stream::sync`); if it fails, both say why, and so does every later call that is given such a result. Arguments
+  /// that a call on another stream is still going to write are waited for on the stream, in its order. The values are
+  /// kept alive until the call has run; the caller changes neither arguments nor given memrefs before that. A function
+  /// whose result shapes are known only when it has run does so before this returns, unless every result is given.
   Status enqueue(const FunctionSignature &function, std::span<Value *const> arguments, std::span<Ref<Value>> results,
                  Stream &stream);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a public function takes and gives. Every array is row-major with canonical strides and offset 0: the layout is not
-// part of a type because there is only one.
+// What a public function takes and gives. Every array is row-major with canonical strides and offset 0: the layout is
+// not part of a type because there is only one.
 
 #ifndef LATEWOOD_RUNTIME_SIGNATURE_H
 #define LATEWOOD_RUNTIME_SIGNATURE_H

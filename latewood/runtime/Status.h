@@ -4,7 +4,8 @@
 // no exception leaves the library. A status that is ok is a null pointer: making, moving and testing one costs nothing,
 // which a call of a compiled function counts on.
 //
-// A message says which thing was wrong, what was expected, and what was found. `withContext` puts the outer thing in front
+// A message says which thing was wrong, what was expected, and what was found. `withContext` puts the outer thing in
+// front
 // ("function 'main', argument 0: …").
 
 #ifndef LATEWOOD_RUNTIME_STATUS_H
@@ -91,8 +92,7 @@ class [[nodiscard]] StatusOr {
 public:
   StatusOr(T value) : value(std::move(value)) {}
   /// `status` must be a failure; a success here is a fault of the caller and becomes an internal error.
-  StatusOr(Status status)
-      : failure(status.isOk() ? internalError("a success without a value") : std::move(status)) {}
+  StatusOr(Status status) : failure(status.isOk() ? internalError("a success without a value") : std::move(status)) {}
 
   bool isOk() const { return value.has_value(); }
   const Status &status() const & { return failure; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Storage: a block of memory with an owner. Values are typed windows on a storage; several values may share one, and the
-// memory lives until the last of them has gone.
+// Storage: a block of memory with an owner. Values are typed windows on a storage; several values may share one, and
+// the memory lives until the last of them has gone.
 //
 //   identity   the object; `data()` never changes while it lives
 //   ownership  owned memory is freed (or goes back to its pool) at the end; a view calls its release function instead
@@ -27,9 +27,10 @@ public:
   /// New memory on the host, 64-byte aligned, contents undefined. `bytes` may be 0; `data()` is not null even then.
   static StatusOr<Ref<Storage>> allocate(int64_t bytes, const Ref<MemoryCounters> &counters);
 
-  /// Memory of somebody else. `release` is called once, on whatever thread drops the last reference, and must not throw;
-  /// it may be empty where the owner promises to outlive everything.
-  static Ref<Storage> view(void *data, int64_t bytes, MemorySpace space, bool isReadOnly, std::function<void()> release);
+  /// Memory of somebody else. `release` is called once, on whatever thread drops the last reference, and must not
+  /// throw; it may be empty where the owner promises to outlive everything.
+  static Ref<Storage> view(void *data, int64_t bytes, MemorySpace space, bool isReadOnly,
+                           std::function<void()> release);
 
   uint8_t *data() const { return start; }
   int64_t sizeInBytes() const { return size; }

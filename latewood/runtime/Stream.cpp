@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A queue of tickets under one mutex. A ticket is either work for the stream's thread, or the turn of a thread that waits
-// to run its own work in order. Whoever runs holds `isRunning`; the head of the queue decides who is next.
+// A queue of tickets under one mutex. A ticket is either work for the stream's thread, or the turn of a thread that
+// waits to run its own work in order. Whoever runs holds `isRunning`; the head of the queue decides who is next.
 
 #include "latewood/runtime/Stream.h"
 

@@ -3,11 +3,12 @@
 // A stream of the host: an ordered queue of work with a thread of its own, which starts with the first work that is
 // enqueued and ends with the stream. An event marks a point in a stream.
 //
-// The ordering rule. Work on one stream runs in the order in which it was enqueued, one piece at a time; work on different
-// streams is unordered, unless an event orders it. A call of a compiled function that is given a stream takes its place in
-// that order.
+// The ordering rule. Work on one stream runs in the order in which it was enqueued, one piece at a time; work on
+// different streams is unordered, unless an event orders it. A call of a compiled function that is given a stream takes
+// its place in that order.
 //
-// Errors. When a piece of work fails, the stream goes on; the first failure since the last `sync` is what `sync` returns.
+// Errors. When a piece of work fails, the stream goes on; the first failure since the last `sync` is what `sync`
+// returns.
 //
 //   identity   the object; `handle()` is its address, for interfaces that pass integers
 //   ownership  reference-counted; dropping the last reference waits for the work enqueued

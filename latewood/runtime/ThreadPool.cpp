@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Threads of our own (Workers.h) rather than TBB's. Measured side by side with two threads, a loop over 64 Ki squares takes
-// 10.0 us in the median, and on TBB 11.5; a thread sanitizer sees through it; and a package of the runtime needs no other
-// library.
+// Threads of our own (Workers.h) rather than TBB's. Measured side by side with two threads, a loop over 64 Ki squares
+// takes 10.0 us in the median, and on TBB 11.5; a thread sanitizer sees through it; and a package of the runtime needs
+// no other library.
 
 #include "latewood/runtime/ThreadPool.h"
 
@@ -85,8 +85,8 @@ StatusOr<std::unique_ptr<ThreadPool>> ThreadPool::create(int32_t threadCount) {
       char *end = nullptr;
       long number = std::strtol(text, &end, 10);
       if (*end || number < 1 || number > most)
-        return invalidArgument("LATEWOOD_NUM_THREADS: expected a number from 1 to " + std::to_string(most) +
-                               ", got '" + text + "'");
+        return invalidArgument("LATEWOOD_NUM_THREADS: expected a number from 1 to " + std::to_string(most) + ", got '" +
+                               text + "'");
       threadCount = static_cast<int32_t>(number);
     } else {
       threadCount = usableProcessors();

@@ -3,9 +3,9 @@
 // The threads of parallel loops. A loop is a number of tasks, fixed by the compiler from shapes alone; how tasks are
 // grouped into ranges and which thread runs them depends on the moment, and results do not depend on it.
 //
-// The thread that makes the call takes part, and can finish a loop alone: the others only help, as they find the time. So
-// a loop is right with no other thread at all (after a fork, say), and several sessions share one pool without waiting
-// for each other.
+// The thread that makes the call takes part, and can finish a loop alone: the others only help, as they find the time.
+// So a loop is right with no other thread at all (after a fork, say), and several sessions share one pool without
+// waiting for each other.
 //
 // Each thread keeps one scratch block, grown when a loop asks for more: a loop in a steady state allocates nothing. A
 // loop inside a task runs on the task's own thread, with scratch of its own.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Windows on storage. `create` is the only door for shapes and strides from outside: it bounds the lowest and the highest
-// element, in arithmetic that cannot overflow unseen, and everything derived from a checked window stays inside it.
+// Windows on storage. `create` is the only door for shapes and strides from outside: it bounds the lowest and the
+// highest element, in arithmetic that cannot overflow unseen, and everything derived from a checked window stays inside
+// it.
 
 #include "latewood/runtime/Value.h"
 
@@ -113,8 +114,8 @@ StatusOr<Ref<MemRefValue>> MemRefValue::create(Ref<Storage> storage, int64_t off
                            " does not lie in a storage of " + std::to_string(size) + " bytes");
   uint8_t *first = storage->data() + offset;
   if (high != 0 && reinterpret_cast<uintptr_t>(first) % static_cast<uintptr_t>(alignmentOf(type)) != 0)
-    return invalidArgument("data of element type " + std::string(elementTypeName(type)) +
-                           " must be aligned to " + std::to_string(alignmentOf(type)) + " bytes");
+    return invalidArgument("data of element type " + std::string(elementTypeName(type)) + " must be aligned to " +
+                           std::to_string(alignmentOf(type)) + " bytes");
   auto *value = new MemRefValue(std::move(storage), first, type, static_cast<int64_t>(shape.size()));
   std::copy(shape.begin(), shape.end(), value->extents);
   std::copy(strides.begin(), strides.end(), value->extents + shape.size());

@@ -54,7 +54,8 @@ public:
   int64_t sizeInBytes() const { return count * bytesOf(type); }
   /// Bytes from the start of the storage to `data()`.
   int64_t offsetInBytes() const { return static_cast<uint8_t *>(first) - owner->data(); }
-  /// Row-major without gaps. Strides of dimensions with extent 1, and all strides of a value without elements, are free.
+  /// Row-major without gaps. Strides of dimensions with extent 1, and all strides of a value without elements, are
+  /// free.
   bool hasCanonicalStrides() const { return canonical; }
   MemorySpace space() const { return owner->space(); }
   bool isReadOnly() const { return owner->isReadOnly(); }
@@ -104,8 +105,8 @@ private:
   alignas(16) uint8_t payload[16] = {};
 };
 
-/// Copies the elements of `from` to `to`: same element type and shape, any strides, host memory, regions that do not overlap
-/// or are equal.
+/// Copies the elements of `from` to `to`: same element type and shape, any strides, host memory, regions that do not
+/// overlap or are equal.
 LATEWOOD_API Status copyElements(const MemRefValue &from, const MemRefValue &to);
 
 /// Casts that test the kind; null when it is the other one.

@@ -4,13 +4,14 @@
 // ThreadPool.cpp and Workers.cpp.
 //
 // A loop lives in one of a fixed number of slots. Its state is two words:
-//   claim      generation | next unit   a range of units is taken by one compare-and-swap. The generation changes when the
-//                                       slot gets another loop, so a thread that was delayed between reading the loop and
-//                                       taking from it cannot take from the wrong one.
+//   claim      generation | next unit   a range of units is taken by one compare-and-swap. The generation changes when
+//   the
+//                                       slot gets another loop, so a thread that was delayed between reading the loop
+//                                       and taking from it cannot take from the wrong one.
 //   remaining  units not yet done, and one bit that says that the caller sleeps until they are
 // Slots are never freed while the pool lives, so a delayed thread reads a stale loop at worst, and then fails to claim.
-// The caller takes units like everybody else, and returns when `remaining` is 0: it waits for the units that others have
-// taken, never for others to look in.
+// The caller takes units like everybody else, and returns when `remaining` is 0: it waits for the units that others
+// have taken, never for others to look in.
 //
 // Threads without work spin for some microseconds, because the next loop of the same program is usually that close,
 // and then sleep on a futex.

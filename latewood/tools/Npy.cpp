@@ -303,9 +303,9 @@ StatusOr<Ref<Value>> resolve(const Array &array, ElementType expected) {
     return Ref<Value>(array.value);
   bool areBits = array.isOpaque || found == ElementType::ui8 || found == ElementType::ui16;
   if (areBits && isForeignToNumpy(expected) && bytesOf(expected) == bytesOf(found)) {
-    LATEWOOD_ASSIGN_OR_RETURN(Ref<MemRefValue> value,
-                              MemRefValue::create(array.value->storage(), array.value->offsetInBytes(), expected,
-                                                  array.value->shape()));
+    LATEWOOD_ASSIGN_OR_RETURN(
+        Ref<MemRefValue> value,
+        MemRefValue::create(array.value->storage(), array.value->offsetInBytes(), expected, array.value->shape()));
     return Ref<Value>(value);
   }
   return invalidArgument("function expects a memref type with element type " + std::string(elementTypeName(expected)) +

@@ -3,9 +3,9 @@
 // NumPy's files, .npy (one array) and .npz (a zip archive of them), read into and written from runtime values.
 //
 // Element types. A file names NumPy's own types; those that only ml_dtypes has (bf16, the f8 family, i4) are written by
-// NumPy as raw bytes ("<V2", "|V1"), and people also store their bits as unsigned integers. So an array that is read keeps the
-// file's type, and `resolve` decides when the expected type is known: it must be the same, or one of those that NumPy
-// lacks, of the same size. Arrays in Fortran order are transposed while reading.
+// NumPy as raw bytes ("<V2", "|V1"), and people also store their bits as unsigned integers. So an array that is read
+// keeps the file's type, and `resolve` decides when the expected type is known: it must be the same, or one of those
+// that NumPy lacks, of the same size. Arrays in Fortran order are transposed while reading.
 //
 // In: any bytes. Every length in them is checked; a file that is not what it says gives an error that says where.
 

@@ -64,7 +64,8 @@ bool inflateAll(std::span<const uint8_t> packed, std::span<uint8_t> out) {
   size_t in = 0, filled = 0;
   int code = Z_OK;
   while (code == Z_OK) {
-    size_t inPart = std::min<size_t>(packed.size() - in, 1u << 30), outPart = std::min<size_t>(out.size() - filled, 1u << 30);
+    size_t inPart = std::min<size_t>(packed.size() - in, 1u << 30),
+           outPart = std::min<size_t>(out.size() - filled, 1u << 30);
     stream.next_in = const_cast<Bytef *>(packed.data() + in);
     stream.avail_in = static_cast<uInt>(inPart);
     // zlib wants a place to write to even when there is nothing left to write.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// As much of the zip format as .npz files use: entries stored or deflated, sizes beyond 4 GiB (zip64), no encryption, one
-// volume. Reading goes by the central directory, since local headers may have been written before sizes were known;
+// As much of the zip format as .npz files use: entries stored or deflated, sizes beyond 4 GiB (zip64), no encryption,
+// one volume. Reading goes by the central directory, since local headers may have been written before sizes were known;
 // writing stores, because results are read back soon and rarely compress.
 
 #ifndef LATEWOOD_TOOLS_ZIP_H

@@ -178,8 +178,8 @@ Status assignArchive(const FunctionSignature &function, std::vector<tools::Array
     }
     if (place >= places.size())
       return invalidArgument("'" + path + "': function '" + function.name + "' expects " +
-                             std::to_string(places.size()) + " arguments, and '" + array.name +
-                             "' would be argument " + std::to_string(place));
+                             std::to_string(places.size()) + " arguments, and '" + array.name + "' would be argument " +
+                             std::to_string(place));
     places[place] = std::move(array);
   }
   return okStatus();
@@ -261,7 +261,8 @@ StatusOr<std::vector<Ref<Value>>> makeArguments(Client &client, const FunctionSi
   }
   std::vector<Ref<Value>> arguments;
   Random random(options.seed.value_or(0));
-  size_t given = static_cast<size_t>(std::count_if(places.begin(), places.end(), [](auto &p) { return p.has_value(); }));
+  size_t given =
+      static_cast<size_t>(std::count_if(places.begin(), places.end(), [](auto &p) { return p.has_value(); }));
   for (size_t i = 0; i < places.size(); ++i) {
     const ValueSignature &signature = function.arguments[i];
     std::string name = "function '" + function.name + "', argument " + std::to_string(i);
@@ -285,6 +286,15 @@ StatusOr<std::vector<Ref<Value>>> makeArguments(Client &client, const FunctionSi
     arguments.push_back(value);
   }
   return arguments;
+}
+
+/// "argument 3   memref<4x8xf32>"; of very many, the first ones.
+void printShapes(const char *what, std::span<const Ref<Value>> values) {
+  constexpr size_t most = 24;
+  for (size_t i = 0; i < std::min(values.size(), most); ++i)
+    std::printf("%-8s %-3zu %s\n", what, i, asMemRef(values[i].get())->str().c_str());
+  if (values.size() > most)
+    std::printf("… and %zu more\n", values.size() - most);
 }
 
 void printTimes(std::vector<double> &times, double startup) {
@@ -337,10 +347,9 @@ Status run(const Options &options, Clock::time_point start) {
   LATEWOOD_ASSIGN_OR_RETURN(Ref<Session> session, Session::create(client, executable));
   LATEWOOD_ASSIGN_OR_RETURN(std::vector<Ref<Value>> arguments, makeArguments(*client, *function, options));
   std::vector<Value *> values;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    values.push_back(arguments[i].get());
-    std::printf("argument %zu   %s\n", i, asMemRef(arguments[i].get())->str().c_str());
-  }
+  for (const Ref<Value> &argument : arguments)
+    values.push_back(argument.get());
+  printShapes("argument", arguments);
 
   std::vector<Ref<Value>> results(function->results.size()), destinations(results.size());
   if (options.destinations)
@@ -363,8 +372,7 @@ Status run(const Options &options, Clock::time_point start) {
     if (i == 0)
       startup = microsecondsSince(start);
   }
-  for (size_t i = 0; i < results.size(); ++i)
-    std::printf("result %zu     %s\n", i, asMemRef(results[i].get())->str().c_str());
+  printShapes("result", results);
   printTimes(times, startup);
   if (options.statistics)
     printStatistics(session->statistics());

@@ -2,8 +2,8 @@
 //
 // DLPack: round trips share memory, lifetimes hold in every order, and what cannot be expressed is refused.
 
-#include "TestExecutable.h"
 #include "latewood/runtime/DLPack.h"
+#include "TestExecutable.h"
 
 #include <gtest/gtest.h>
 
@@ -62,13 +62,14 @@ TEST(DLPack, RefusedTensorsAreGivenBack) {
   tensor.context = &deleted;
   tensor.deleter = [](dlpack::ManagedTensor *self) { ++*static_cast<int *>(self->context); };
   auto result = dlpack::importTensor(&tensor, true);
-  EXPECT_EQ(result.status().message(),
-            "Given strides [1, 2] do not match canonical strides [2, 1] for shape [2, 2]");
+  EXPECT_EQ(result.status().message(), "Given strides [1, 2] do not match canonical strides [2, 1] for shape [2, 2]");
   EXPECT_EQ(deleted, 1);
   tensor.tensor.device.type = dlpack::deviceCUDA;
   EXPECT_EQ(dlpack::importTensor(&tensor).status().code(), StatusCode::unimplemented);
   EXPECT_EQ(deleted, 2);
   tensor.tensor.device.type = dlpack::deviceCPU;
-  { auto value = *dlpack::importTensor(&tensor); }
+  {
+    auto value = *dlpack::importTensor(&tensor);
+  }
   EXPECT_EQ(deleted, 3);
 }

@@ -45,8 +45,12 @@ TEST(Executable, FromAFile) {
   EXPECT_EQ((*executable)->loadedImage(), 0);
   EXPECT_EQ((*executable)->functions()[0].str(), "add(memref<4xf32>, memref<4xf32>) -> (memref<4xf32>)");
   EXPECT_EQ((*executable)->findFunction("none"), nullptr);
-  EXPECT_NE((*executable)->getFunction("none").status().message().find("there is no function 'none' in the executable; "
-                                                                       "it has 'add', 'swap'"),
+  EXPECT_NE((*executable)
+                ->getFunction("none")
+                .status()
+                .message()
+                .find("there is no function 'none' in the executable; "
+                      "it has 'add', 'swap'"),
             std::string::npos);
   // The mapping stays when the name has gone.
   file.remove();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The image loader: images work from memory and from a file, side by side; what breaks a rule is refused by name; and no
-// bytes whatever make it read or write outside (run under the address sanitizer).
+// The image loader: images work from memory and from a file, side by side; what breaks a rule is refused by name; and
+// no bytes whatever make it read or write outside (run under the address sanitizer).
 
+#include "latewood/runtime/ImageLoader.h"
 #include "TestExecutable.h"
 #include "latewood/format/abi.h"
-#include "latewood/runtime/ImageLoader.h"
 
 #include <gtest/gtest.h>
 
@@ -89,7 +89,8 @@ TEST(ImageLoader, MutationsAreHandledAndLeakNothing) {
       auto bytes = original;
       for (unsigned k = 0; k <= random() % 4; ++k)
         // Headers and tables lie in front.
-        bytes[random() % std::min<size_t>(bytes.size(), round % 2 ? 1600 : bytes.size())] = static_cast<uint8_t>(random());
+        bytes[random() % std::min<size_t>(bytes.size(), round % 2 ? 1600 : bytes.size())] =
+            static_cast<uint8_t>(random());
       (void)refusal(bytes);
     }
   }

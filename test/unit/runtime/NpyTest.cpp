@@ -2,8 +2,8 @@
 //
 // NumPy's files: what is written is read back, and no bytes whatever do more than give an error.
 
-#include "TestExecutable.h"
 #include "latewood/tools/Npy.h"
+#include "TestExecutable.h"
 
 #include <gtest/gtest.h>
 
@@ -76,7 +76,8 @@ TEST_F(NpyTest, NpyRoundTripAndAlignment) {
 }
 
 TEST_F(NpyTest, FortranOrder) {
-  auto array = tools::parseNpy(*client, npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }\n", {1, 2, 3, 4, 5, 6}));
+  auto array =
+      tools::parseNpy(*client, npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }\n", {1, 2, 3, 4, 5, 6}));
   ASSERT_TRUE(array.isOk()) << array.status().str();
   EXPECT_EQ(elements<uint8_t>(array->value), (std::vector<uint8_t>{1, 3, 5, 2, 4, 6}));
 }
@@ -101,8 +102,8 @@ TEST_F(NpyTest, BadFiles) {
 
 TEST_F(NpyTest, DeflatedEntries) {
   // One deflated entry, as numpy.savez_compressed writes it.
-  std::vector<uint8_t> contents = npy("{'descr': '|u1', 'fortran_order': False, 'shape': (1000,), }\n",
-                                      std::vector<uint8_t>(1000, 7));
+  std::vector<uint8_t> contents =
+      npy("{'descr': '|u1', 'fortran_order': False, 'shape': (1000,), }\n", std::vector<uint8_t>(1000, 7));
   std::vector<uint8_t> packed(2000);
   z_stream stream{};
   ASSERT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);

@@ -74,9 +74,8 @@ TEST(ResultPool, BlocksComeBackFromOtherThreads) {
       blocks.push_back(fixture.take(1000 + i));
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t)
-      threads.emplace_back([part = std::vector<Ref<Storage>>(blocks.begin() + 10 * t, blocks.begin() + 10 * t + 10)]() mutable {
-        part.clear();
-      });
+      threads.emplace_back([part = std::vector<Ref<Storage>>(
+                                blocks.begin() + 10 * t, blocks.begin() + 10 * t + 10)]() mutable { part.clear(); });
     blocks.clear();
     for (std::thread &thread : threads)
       thread.join();

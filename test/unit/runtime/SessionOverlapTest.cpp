@@ -22,7 +22,8 @@ protected:
     const int64_t shape[] = {count};
     return *client.createHostView(memory.data() + offset, ElementType::f32, shape);
   }
-  void run(std::string_view function, const std::vector<Ref<Value>> &arguments, const std::vector<Ref<Value>> &outputs) {
+  void run(std::string_view function, const std::vector<Ref<Value>> &arguments,
+           const std::vector<Ref<Value>> &outputs) {
     auto results = session->execute(function, arguments, outputs);
     ASSERT_TRUE(results.isOk()) << results.status().str();
   }

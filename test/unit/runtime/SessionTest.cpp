@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Calls: results given, allocated and mixed; shapes that are known late; every wrong argument told for what it is; failures
-// that leave the session usable; memory that is used again and counted.
+// Calls: results given, allocated and mixed; shapes that are known late; every wrong argument told for what it is;
+// failures that leave the session usable; memory that is used again and counted.
 
 #include "TestExecutable.h"
 
@@ -81,7 +81,8 @@ TEST_F(SessionTest, ScalarsAndEmptyResults) {
   EXPECT_EQ(elements<uint8_t>(results[1]), std::vector<uint8_t>{1});
   EXPECT_EQ(asMemRef(results[2].get())->elementCount(), 0);
   // A memref of rank 0 does as well.
-  results = run("scalars", {memref<float>(client, ElementType::f32, {}, {1}), memref<uint8_t>(client, ElementType::i1, {}, {1})});
+  results = run("scalars",
+                {memref<float>(client, ElementType::f32, {}, {1}), memref<uint8_t>(client, ElementType::i1, {}, {1})});
   EXPECT_EQ(elements<float>(results[0]), Floats{2});
   EXPECT_EQ(elements<uint8_t>(results[1]), std::vector<uint8_t>{0});
 }
@@ -135,17 +136,20 @@ TEST_F(SessionTest, WrongArguments) {
   EXPECT_EQ(failure("add", {good, memref<float>(client, ElementType::f32, {2, 2}, {1, 2, 3, 4})}),
             "InvalidArgument: function 'add', argument 1: function expects a memref type with element type f32 and "
             "shape [4] (rank 1), got shape [2, 2] (rank 2)");
-  EXPECT_EQ(failure("add", {f32({1, 2, 3}), good}), "InvalidArgument: function 'add', argument 0: Runtime shape mismatch: "
-                                                     "expected [4], got [3]");
+  EXPECT_EQ(failure("add", {f32({1, 2, 3}), good}),
+            "InvalidArgument: function 'add', argument 0: Runtime shape mismatch: "
+            "expected [4], got [3]");
   const int64_t start[] = {0}, limit[] = {8}, step[] = {2};
-  EXPECT_EQ(failure("add", {*f32({1, 2, 3, 4, 5, 6, 7, 8})->slice(start, limit, step), good}),
-            "InvalidArgument: function 'add', argument 0: Given strides [2] do not match canonical strides [1] for shape "
-            "[4]; copy the value to make it contiguous");
-  EXPECT_EQ(failure("add", {good, nullptr}), "InvalidArgument: function 'add', argument 1: function expects a memref type "
-                                              "with element type f32 and shape [4], got nothing");
+  EXPECT_EQ(
+      failure("add", {*f32({1, 2, 3, 4, 5, 6, 7, 8})->slice(start, limit, step), good}),
+      "InvalidArgument: function 'add', argument 0: Given strides [2] do not match canonical strides [1] for shape "
+      "[4]; copy the value to make it contiguous");
+  EXPECT_EQ(failure("add", {good, nullptr}),
+            "InvalidArgument: function 'add', argument 1: function expects a memref type "
+            "with element type f32 and shape [4], got nothing");
   EXPECT_NE(failure("add", {good, i32(1)}).find("got a scalar of element type i32"), std::string::npos);
   EXPECT_EQ(failure("check", {i64(1)}), "InvalidArgument: function 'check', argument 0: function expects a memref type "
-                                         "with element type i32 and shape [], got a scalar of element type i64");
+                                        "with element type i32 and shape [], got a scalar of element type i64");
   EXPECT_NE(failure("nosuch", {}).find("NotFound: there is no function 'nosuch'"), std::string::npos);
 }
 
@@ -291,7 +295,8 @@ TEST_F(SessionTest, ManySessionsOneExecutable) {
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
       auto own = *Session::create(parallelClient, session->executable());
-      const Ref<Value> arguments[] = {memref<float>(*parallelClient, ElementType::f32, {1024, 64}, Floats(65536, float(t)))};
+      const Ref<Value> arguments[] = {
+          memref<float>(*parallelClient, ElementType::f32, {1024, 64}, Floats(65536, float(t)))};
       for (int i = 0; i < 20; ++i) {
         auto results = own->execute(i % 2 ? "squares" : "nested", arguments);
         ASSERT_TRUE(results.isOk());

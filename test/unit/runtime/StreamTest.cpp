@@ -17,14 +17,18 @@ TEST(Stream, WorkRunsInOrder) {
   auto stream = *Stream::create();
   std::vector<int> order;
   for (int i = 0; i < 100; ++i)
-    ASSERT_TRUE(stream->enqueue([&order, i] {
-      order.push_back(i);
-      return okStatus();
-    }).isOk());
-  EXPECT_TRUE(stream->runInOrder([&] {
-    order.push_back(100);
-    return okStatus();
-  }).isOk());
+    ASSERT_TRUE(stream
+                    ->enqueue([&order, i] {
+                      order.push_back(i);
+                      return okStatus();
+                    })
+                    .isOk());
+  EXPECT_TRUE(stream
+                  ->runInOrder([&] {
+                    order.push_back(100);
+                    return okStatus();
+                  })
+                  .isOk());
   ASSERT_EQ(order.size(), 101u);
   for (int i = 0; i <= 100; ++i)
     EXPECT_EQ(order[static_cast<size_t>(i)], i);

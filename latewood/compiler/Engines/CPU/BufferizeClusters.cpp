@@ -93,6 +93,25 @@ void buildSlicesInDestination(func::FuncOp function) {
   }
 }
 
+/// The buffer that `value` is a view of; a loop that carries a buffer unchanged gives that buffer.
+Value getBase(Value value) {
+  while (true) {
+    if (auto cast = value.getDefiningOp<memref::CastOp>())
+      value = cast.getSource();
+    else if (auto expand = value.getDefiningOp<memref::ExpandShapeOp>())
+      value = expand.getSrc();
+    else if (auto collapse = value.getDefiningOp<memref::CollapseShapeOp>())
+      value = collapse.getSrc();
+    else if (auto loop = value.getDefiningOp<scf::ForOp>()) {
+      unsigned i = llvm::cast<OpResult>(value).getResultNumber();
+      if (getBase(loop.getYieldedValues()[i]) != loop.getRegionIterArg(i))
+        return value;
+      value = loop.getInitArgs()[i];
+    } else
+      return value;
+  }
+}
+
 struct BufferizeClustersPass : cpu::impl::BufferizeClustersPassBase<BufferizeClustersPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -118,6 +137,14 @@ struct BufferizeClustersPass : cpu::impl::BufferizeClustersPassBase<BufferizeClu
           failed(bufferization::eliminateEmptyTensors(rewriter, module, state)))
         return signalPassFailure();
     }
+    // They have led the elimination; from here on what is returned says the same. Kept, they would be writes that conflict with
+    // loops that carry a destination, and with values that two destinations want.
+    module.walk([](MaterializeInDestinationOp op) {
+      if (op->getNumResults() == 1) {
+        op.getResult().replaceAllUsesWith(op.getSource());
+        op.erase();
+      }
+    });
     bufferization::BufferizationState state;
     if (failed(bufferization::runOneShotModuleBufferize(module, options, state)))
       return signalPassFailure();
@@ -141,18 +168,7 @@ struct BufferizeClustersPass : cpu::impl::BufferizeClustersPassBase<BufferizeClu
     WalkResult result = function.walk([&](func::ReturnOp op) {
       OpBuilder builder(op);
       for (auto [i, value] : llvm::enumerate(op.getOperands())) {
-        Value base = value;
-        while (true) {
-          if (auto cast = base.getDefiningOp<memref::CastOp>())
-            base = cast.getSource();
-          else if (auto expand = base.getDefiningOp<memref::ExpandShapeOp>())
-            base = expand.getSrc();
-          else if (auto collapse = base.getDefiningOp<memref::CollapseShapeOp>())
-            base = collapse.getSrc();
-          else
-            break;
-        }
-        if (base == outs[i])
+        if (getBase(value) == outs[i])
           continue;
         op.emitRemark() << "result " << i << " is copied into its destination";
         memref::CopyOp::create(builder, op.getLoc(), value, outs[i]);

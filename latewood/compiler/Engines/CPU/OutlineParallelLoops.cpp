@@ -9,7 +9,8 @@
 //
 // Only what cannot be made again is captured: constants and views (with what they are views of) are copied into the body, so
 // that shapes, strides and offsets stay static there. Buffers are separate arguments, and `noalias` unless two of them may be the
-// same memory; that is what lets LLVM keep values in registers across stores. Scratch that the body allocates stays in it.
+// same memory; that is what lets LLVM keep values in registers across stores. Scratch that the body allocates stays in it. Loops
+// with the same code share one body.
 //
 // In: functions on buffers, scf.forall without results, not nested. Out: no scf.forall; functions that are not bodies have a first
 // argument, the call that the runtime passes along (`!llvm.ptr`).
@@ -50,6 +51,7 @@ bool isCopiedIntoBody(Operation *op) {
 
 struct OutlineParallelLoopsPass : cpu::impl::OutlineParallelLoopsPassBase<OutlineParallelLoopsPass> {
   void runOnOperation() override {
+    bodies.clear();
     SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions) {
       if (function.isExternal())
@@ -192,10 +194,29 @@ struct OutlineParallelLoopsPass : cpu::impl::OutlineParallelLoopsPassBase<Outlin
       if (op->getNumOperands() == 0)
         op->moveBefore(over);
 
-    ParallelForOp::create(builder, loc, body.getName(), tasks, arguments);
+    ParallelForOp::create(builder, loc, findEqual(body).getName(), tasks, arguments);
     loop.erase();
     return success();
   }
+
+  /// An earlier body with the same code, in which case `body` is erased, or `body`. The layers of a network differ in their
+  /// buffers only, so this leaves the code of one layer.
+  func::FuncOp findEqual(func::FuncOp body) {
+    int64_t size = 0;
+    body.walk([&](Operation *) { ++size; });
+    SmallVector<func::FuncOp> &candidates = bodies[{size, body.getFunctionType()}];
+    for (func::FuncOp candidate : candidates)
+      if (candidate.getArgAttrsAttr() == body.getArgAttrsAttr() &&
+          OperationEquivalence::isRegionEquivalentTo(&candidate.getBody(), &body.getBody(),
+                                                     OperationEquivalence::IgnoreLocations)) {
+        body.erase();
+        return candidate;
+      }
+    candidates.push_back(body);
+    return body;
+  }
+
+  llvm::DenseMap<std::pair<int64_t, Type>, SmallVector<func::FuncOp>> bodies; // by number of operations and type
 };
 
 } // namespace

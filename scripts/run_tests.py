@@ -36,7 +36,8 @@ def run_lit(build: Path, arguments: list[str]) -> bool:
     say("IR tests (lit)")
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "lit.json"
-        command = [sys.executable, "-m", "lit.main", "-v", "-j", jobs(), "--param", f"latewood_build={build}"]
+        lit = Path(sys.executable).with_name("lit")
+        command = [str(lit), "-v", "-j", jobs(), "--param", f"build={build}"]
         status = subprocess.run([*command, "-o", str(report), *arguments, str(ROOT / "test")]).returncode
         codes = [test["code"] for test in json.loads(report.read_text())["tests"]] if report.exists() else []
     passed = sum(code in PASSED for code in codes)

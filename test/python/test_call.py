@@ -3,6 +3,7 @@
 and what calls allocate."""
 
 import gc
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -270,3 +271,35 @@ def test_number_of_threads_does_not_change_results():
     for other in results[1:]:
         for first, second in zip(results[0], other, strict=True):
             np.testing.assert_array_equal(first, second)
+
+
+def test_calls_give_their_arguments_back(session):
+    a, b, out = A.copy(), B.copy(), np.zeros(4, np.float32)
+    before = [sys.getrefcount(x) for x in (a, b, out)]
+    for _ in range(10):
+        session.execute_function("main", in_args=[a, b], out_args=[out])
+        for wrong in ([a], [a, b[:2]], [a, "b"]):
+            with pytest.raises(InvalidArgumentError):
+                session.execute_function("main", in_args=wrong, out_args=[out])
+    del wrong
+    assert [sys.getrefcount(x) for x in (a, b, out)] == before
+
+
+def test_calls_leak_nothing(add, session):
+    def resident() -> int:
+        return int(open("/proc/self/statm").read().split()[1]) * 4096
+
+    def work(count):
+        for _ in range(count):
+            add(A, B)
+            session.execute_function("main", in_args=[A, B])
+            with pytest.raises(InvalidArgumentError):
+                add(A)
+
+    work(2000)
+    gc.collect()
+    before = resident()
+    work(20000)
+    gc.collect()
+    # One lost object of 100 bytes in each round would be 2 MB.
+    assert resident() - before < 1 << 20

@@ -226,6 +226,17 @@ Ref<MemRefValue> viewOf(nb::handle object, bool isWritable) {
   return view;
 }
 
+void waitUntilReady(const MemRefValue &value) {
+  if (value.isReady())
+    return;
+  runtime::Status status;
+  {
+    nb::gil_scoped_release unlocked;
+    status = value.waitUntilReady();
+  }
+  check(status);
+}
+
 // --- The buffer protocol, out --------------------------------------------------------------------
 
 namespace {
@@ -254,6 +265,12 @@ int getBuffer(PyObject *self, Py_buffer *buffer, int flags) {
     return refuse("the elements are not contiguous");
   if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && value->rank() > 1)
     return refuse("the elements are row-major");
+  try {
+    waitUntilReady(*value);
+  } catch (nb::python_error &error) {
+    error.restore();
+    return -1;
+  }
   auto *exported = new ExportedBuffer{value, {}, {}};
   Py_ssize_t size = runtime::bytesOf(value->elementType());
   for (int64_t dim = 0; dim < value->rank(); ++dim) {
@@ -311,6 +328,7 @@ nb::object exportDLPack(const PyMemRef &self, nb::handle stream, nb::handle maxV
       throw nb::buffer_error("__dlpack__: the memory is on the host (dl_device (1, 0)) and stays there");
   }
   Ref<MemRefValue> value = self.ref;
+  waitUntilReady(*value);
   bool isCopied = !copy.is_none() && nb::cast<bool>(copy);
   if (isCopied) {
     value = check(defaultClient()->copyToHost(*value));

@@ -9,8 +9,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <map>
-
 namespace latewood::python {
 
 using namespace nb::literals;
@@ -21,27 +19,6 @@ using runtime::Ref;
 using runtime::Stream;
 
 // --- Streams -------------------------------------------------------------------------------------
-
-namespace {
-
-/// Streams that a Python object stands for, by handle: an integer is only followed when it is one of them. Guarded by
-/// the interpreter lock.
-std::map<uintptr_t, int> &liveStreams() {
-  static std::map<uintptr_t, int> streams;
-  return streams;
-}
-
-} // namespace
-
-PyStream::PyStream(Ref<Stream> stream) : ref(std::move(stream)) { ++liveStreams()[ref->handle()]; }
-
-PyStream::~PyStream() {
-  if (!ref)
-    return;
-  auto found = liveStreams().find(ref->handle());
-  if (found != liveStreams().end() && --found->second == 0)
-    liveStreams().erase(found);
-}
 
 Ref<Stream> streamOf(nb::handle object) {
   if (object.is_none())
@@ -59,11 +36,12 @@ Ref<Stream> streamOf(nb::handle object) {
   auto address = nb::cast<uintptr_t>(handle);
   if (address == 0)
     return nullptr;
-  if (!liveStreams().contains(address))
+  Ref<Stream> stream = Stream::find(address);
+  if (!stream)
     raise(runtime::invalidArgument("stream: the handle " + std::to_string(address) +
                                    " is not that of a stream of a RuntimeClient (streams of other libraries need a "
                                    "device, and the host is the only one here)"));
-  return Ref<Stream>::share(reinterpret_cast<Stream *>(address));
+  return stream;
 }
 
 const Ref<Client> &defaultClient() {
@@ -263,7 +241,7 @@ void bindClient(nb::module_ &module) {
            [](const PyClient &self) {
              std::vector<PyDevice> devices;
              for (const Ref<runtime::Device> &device : self.ref->devices())
-               devices.push_back({device});
+               devices.emplace_back(device);
              return devices;
            })
       .def("create_memref", createMemRef, nb::arg("first") = nb::none(), nb::arg("second") = nb::none(),

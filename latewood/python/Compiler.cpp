@@ -147,17 +147,22 @@ void bindOptions(nb::module_ &module) {
       .def(
           "__init__",
           [parse](Options *self, const std::optional<std::vector<std::string>> &arguments,
-                  std::optional<std::string> target, std::optional<std::vector<std::string>> engines) {
+                  std::optional<std::string> target, std::optional<std::vector<std::string>> engines,
+                  std::optional<std::string> host) {
             Options values = parse(arguments.value_or(std::vector<std::string>()));
             if (target)
               values.target = *target;
             if (engines)
               values.engines = *engines;
+            if (host)
+              values.host = *host;
             new (self) Options(std::move(values));
           },
-          "arguments"_a = nb::none(), nb::kw_only(), "target"_a = nb::none(), "engines"_a = nb::none())
+          "arguments"_a = nb::none(), nb::kw_only(), "target"_a = nb::none(), "engines"_a = nb::none(),
+          "host"_a = nb::none())
       .def_rw("target", &Options::target)
       .def_rw("engines", &Options::engines)
+      .def_rw("host", &Options::host)
       .def(
           "canonical", [](const Options &self) { return check(self.canonical()); },
           "The options as `--name=value` strings in a fixed order, with the target resolved.")
@@ -165,7 +170,7 @@ void bindOptions(nb::module_ &module) {
         std::string text = "StableHLOToExecutableOptions(target='" + self.target + "', engines=[";
         for (size_t i = 0; i < self.engines.size(); ++i)
           text += (i ? ", '" : "'") + self.engines[i] + "'";
-        return text + "])";
+        return text + "], host='" + self.host + "')";
       });
   nb::list descriptions;
   for (const OptionDescription &option : getOptionDescriptions())

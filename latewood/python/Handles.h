@@ -24,6 +24,16 @@ namespace latewood::python {
 
 namespace nb = nanobind;
 
+/// Drops a reference without the interpreter lock: the last one on a stream waits for work that may need the lock to
+/// give Python objects back.
+template <typename T>
+void dropUnlocked(runtime::Ref<T> &ref) {
+  if (!ref)
+    return;
+  nb::gil_scoped_release unlocked;
+  ref.reset();
+}
+
 struct PyMemRef {
   runtime::Ref<runtime::MemRefValue> ref;
 };
@@ -32,22 +42,34 @@ struct PyScalar {
 };
 struct PyDevice {
   runtime::Ref<runtime::Device> ref;
+
+  explicit PyDevice(runtime::Ref<runtime::Device> ref) : ref(std::move(ref)) {}
+  PyDevice(PyDevice &&) = default;
+  ~PyDevice() { dropUnlocked(ref); }
 };
 struct PyStream {
   runtime::Ref<runtime::Stream> ref;
 
-  explicit PyStream(runtime::Ref<runtime::Stream> ref);
+  explicit PyStream(runtime::Ref<runtime::Stream> ref) : ref(std::move(ref)) {}
   PyStream(PyStream &&) = default;
-  ~PyStream();
+  ~PyStream() { dropUnlocked(ref); }
 };
 struct PyClient {
   runtime::Ref<runtime::Client> ref;
+
+  explicit PyClient(runtime::Ref<runtime::Client> ref) : ref(std::move(ref)) {}
+  PyClient(PyClient &&) = default;
+  ~PyClient() { dropUnlocked(ref); }
 };
 struct PyExecutable {
   runtime::Ref<runtime::Executable> ref;
 };
 struct PySession {
   runtime::Ref<runtime::Session> ref;
+
+  explicit PySession(runtime::Ref<runtime::Session> ref) : ref(std::move(ref)) {}
+  PySession(PySession &&) = default;
+  ~PySession() { dropUnlocked(ref); }
 };
 
 /// The type of a number without extents, for argument and result types that users spell.
@@ -84,6 +106,9 @@ runtime::Ref<runtime::MemRefValue> viewOf(nb::handle object, bool isWritable);
 
 /// Whether the buffer protocol can say this element type.
 bool hasBufferFormat(runtime::ElementType type);
+
+/// Waits, without the interpreter lock, for a call on a stream that is going to write the value; raises its failure.
+void waitUntilReady(const runtime::MemRefValue &value);
 
 /// The slots that give MemRefValue the buffer protocol.
 extern PyType_Slot memRefSlots[];

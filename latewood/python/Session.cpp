@@ -180,7 +180,7 @@ nb::list call(const PySession &self, const FunctionSignature &function, const It
   runtime::Status status;
   {
     nb::gil_scoped_release unlocked;
-    status = self.ref->call(function, values, results, stream.get());
+    status = stream ? self.ref->enqueue(function, values, results, *stream) : self.ref->call(function, values, results);
   }
   check(status);
   nb::list list;
@@ -330,13 +330,16 @@ void bindSession(nb::module_ &module) {
                    "list[MemRefValue | "
                    "ScalarValue]"),
            "name"_a, "in_args"_a, "out_args"_a = nb::none(), "stream"_a = nb::none(), "client"_a = nb::none(),
-           "Calls a function. in_args: values or arrays with the argument's element type, shape and row-major layout "
-           "without "
-           "gaps; they are not copied. out_args: for each result the array to write, which the returned value aliases, "
-           "or None "
-           "to have it allocated. stream: the call runs after the work enqueued there. Returns the results as a list, "
-           "and when "
-           "they are complete. After an error the session works on.")
+           R"(Calls a function.
+
+name: the function, "main" in most programs.
+in_args: values or arrays with the argument's element type, shape and row-major layout without gaps. They are not copied.
+out_args: for each result the array to write, which the returned value aliases, or None to have it allocated.
+stream: the call takes its place on the stream and this returns at once. What is wrong with arguments is raised here; a
+    failure of the call itself is raised where the results are looked at, and by Stream.sync(). Arrays of the caller that are
+    outputs may be read after Stream.sync() or result.wait(); none may be changed before.
+
+Returns the results as a list. Without a stream they are complete. After an error the session works on.)")
       .def("_call_arrays", callArrays, "name"_a, "arguments"_a)
       .def("statistics", statistics, "What calls allocated, by purpose, and what the system was asked for.")
       .def(

@@ -112,6 +112,14 @@ void bindValues(nb::module_ &module) {
           [](const PyMemRef &self) { return self.ref->storage()->referenceCount() + self.ref->referenceCount() - 1; },
           "How many values, NumPy arrays and DLPack tensors share the memory.")
       .def(
+          "is_ready", [](const PyMemRef &self) { return self.ref->isReady(); },
+          "False while a call on a stream is still going to write it.")
+      .def(
+          "wait", [](const PyMemRef &self) { waitUntilReady(*self.ref); },
+          "Waits for a call on a stream that is going to write it, and raises its failure. Looking at the elements "
+          "does that, "
+          "too; only an array that was given as an output needs it, or Stream.sync().")
+      .def(
           "numpy", [](nb::handle self) { return nb::module_::import_("latewood._arrays").attr("to_numpy")(self); },
           "A NumPy array on the same memory; element types that NumPy does not have are those of ml_dtypes.")
       .def(

@@ -166,6 +166,39 @@ def test_streams(session, client):
     stream.sync()
 
 
+def test_calls_on_a_stream_return_at_once(client):
+    """Looking at a result waits for it; an array of the caller is complete after sync."""
+    import jax
+
+    x = np.random.default_rng(0).standard_normal((512, 512)).astype(np.float32)
+    executable = latewood.compile(jax.jit(lambda x: x @ x @ x @ x).lower(x))
+    session = runtime.RuntimeSession(client, runtime.RuntimeSessionOptions(), executable)
+    expected = executable(x)
+    stream = client.create_stream()
+    out = np.zeros_like(x)
+    pending = [session.execute_function("main", [x], stream=stream)[0] for _ in range(10)]
+    session.execute_function("main", [x], [out], stream=stream)
+    np.testing.assert_array_equal(np.asarray(pending[9]), expected)
+    np.testing.assert_array_equal(np.from_dlpack(pending[0]), expected)
+    pending[1].wait()
+    assert pending[1].is_ready()
+    stream.sync()
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_dropping_a_stream_waits_for_its_work(client):
+    """The work gives Python objects back on the stream's own thread while the last reference waits for it."""
+    import jax
+
+    x = np.random.default_rng(0).standard_normal((256, 256)).astype(np.float32)
+    session = runtime.RuntimeSession(latewood.compile(jax.jit(lambda x: x @ x @ x).lower(x)))
+    for _ in range(5):
+        stream = client.create_stream()
+        results = [session.execute_function("main", [x.copy()], stream=stream)[0] for _ in range(20)]
+        del stream
+        assert all(result.is_ready() for result in results)
+
+
 def test_older_session_form(add, client):
     session = runtime.RuntimeSession(runtime.RuntimeSessionOptions(num_devices=1, device_id=0), add)
     (result,) = session.execute_function("main", in_args=[A, B], client=client)

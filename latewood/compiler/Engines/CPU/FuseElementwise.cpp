@@ -100,6 +100,74 @@ bool shouldFuse(OpOperand *operand) {
   return findUnvectorizable(producer).empty() == findUnvectorizable(consumer).empty();
 }
 
+/// An operand that is a reshape by dimensions of extent 1 only is read without the reshape: such dimensions are zeros in the
+/// indexing map, or disappear from it. Frameworks keep reduced dimensions in this way, and no row would be seen through them.
+struct ReadThroughUnitReshape : OpRewritePattern<GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  /// The map for the reshape's source, given the one for its result.
+  static std::optional<AffineMap> translate(AffineMap map, Operation *reshape) {
+    SmallVector<AffineExpr> results;
+    AffineExpr zero = getAffineConstantExpr(0, map.getContext());
+    if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(reshape)) {
+      ArrayRef<int64_t> shape = collapse.getSrcType().getShape();
+      for (auto [i, dims] : llvm::enumerate(collapse.getReassociationIndices())) {
+        if (llvm::count_if(dims, [&](int64_t dim) { return shape[dim] != 1; }) > 1)
+          return std::nullopt;
+        for (int64_t dim : dims)
+          results.push_back(shape[dim] == 1 ? zero : map.getResult(i));
+      }
+      // All of a tensor of one element.
+      results.resize(shape.size(), zero);
+    } else {
+      auto expand = cast<tensor::ExpandShapeOp>(reshape);
+      ArrayRef<int64_t> shape = expand.getResultType().getShape();
+      for (ReassociationIndices dims : expand.getReassociationIndices()) {
+        AffineExpr expr = zero;
+        for (int64_t dim : dims) {
+          if (shape[dim] == 1)
+            continue;
+          if (expr != zero)
+            return std::nullopt;
+          expr = map.getResult(dim);
+        }
+        results.push_back(expr);
+      }
+    }
+    return AffineMap::get(map.getNumDims(), 0, results, map.getContext());
+  }
+
+  LogicalResult matchAndRewrite(GenericOp op, PatternRewriter &rewriter) const override {
+    if (isMultiplyAdd(op))
+      return failure();
+    for (OpOperand *operand : op.getDpsInputOperands()) {
+      Operation *reshape = operand->get().getDefiningOp();
+      if (!isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(reshape))
+        continue;
+      SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+      AffineMap &map = maps[operand->getOperandNumber()];
+      std::optional<AffineMap> translated = translate(map, reshape);
+      if (!translated)
+        continue;
+      map = *translated;
+      // Every loop still gets its extent from an operand.
+      llvm::SmallBitVector known(op.getNumLoops());
+      for (AffineMap any : maps)
+        for (AffineExpr expr : any.getResults())
+          if (auto dim = dyn_cast<AffineDimExpr>(expr))
+            known.set(dim.getPosition());
+      if (!known.all())
+        continue;
+      rewriter.modifyOpInPlace(op, [&] {
+        op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+        operand->set(reshape->getOperand(0));
+      });
+      return success();
+    }
+    return failure();
+  }
+};
+
 struct FuseElementwisePass : cpu::impl::FuseElementwisePassBase<FuseElementwisePass> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
@@ -147,6 +215,7 @@ struct FuseElementwisePass : cpu::impl::FuseElementwisePassBase<FuseElementwiseP
     RewritePatternSet patterns(&getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, shouldFuse);
     linalg::populateInlineConstantOperandsPatterns(patterns);
+    patterns.add<ReadThroughUnitReshape>(&getContext());
     GenericOp::getCanonicalizationPatterns(patterns, &getContext());
     return applyPatternsGreedily(function, std::move(patterns));
   }

@@ -86,6 +86,8 @@ Combiner matchCombiner(mlir::linalg::GenericOp op);
 /// Why the body of `op` cannot be vectorized; empty if it can.
 std::string findUnvectorizable(mlir::linalg::GenericOp op);
 
+struct Program;
+
 struct Statement {
   mlir::linalg::GenericOp op;
   llvm::SmallVector<Loop> loops;
@@ -107,6 +109,9 @@ struct Statement {
   /// True if there is one value per row.
   bool isRowScalar() const;
   int64_t iterations() const;
+  /// The reduced loop of a statement that sums columns of a large matrix into a contiguous result, or -1. Its results are then
+  /// accumulated in memory, a few rows at a time: columns one after the other would touch each page for a few lines only.
+  int columnLoop(const Program &program) const;
 };
 
 struct Phase {
@@ -117,6 +122,7 @@ struct Phase {
 struct Program {
   llvm::SmallVector<int64_t> rows; // extents
   int sharedRow = -1;              // the row that is the vector loop of all statements
+  int transposedRow = -1;          // the row that some input is contiguous along, where results are along the shared row
   std::vector<Storage> storages;
   std::vector<Statement> statements;
   llvm::SmallVector<Phase> phases;

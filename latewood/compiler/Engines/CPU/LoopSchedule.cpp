@@ -88,6 +88,54 @@ static int rowLoop(const Statement &statement, int row) {
   return -1;
 }
 
+/// A single elementwise statement that reads some input along another row than it writes.
+static void findTransposition(Program &program) {
+  if (program.statements.size() != 1 || program.sharedRow < 0)
+    return;
+  Statement &statement = program.statements.front();
+  if (statement.hasReduction() || statement.width < 4 || statement.scalarTail ||
+      llvm::any_of(statement.loops, [](const Loop &loop) { return loop.row < 0; }))
+    return;
+  for (const Access &out : statement.outs)
+    if (out.kind != Access::Kind::Linear || out.address.strides[statement.vectorLoop] != 1)
+      return;
+  for (const Access &access : statement.inputs) {
+    if (access.kind != Access::Kind::Linear)
+      continue;
+    int64_t along = access.address.strides[statement.vectorLoop];
+    if (along == 0 || along == 1)
+      continue;
+    for (auto [l, loop] : llvm::enumerate(statement.loops))
+      if (int(l) != statement.vectorLoop && access.address.strides[l] == 1 && loop.extent >= 4) {
+        program.transposedRow = loop.row;
+        // The tile is a square, and its rows lie in registers.
+        statement.width = std::min(statement.width, 16u);
+        return;
+      }
+  }
+}
+
+int Statement::columnLoop(const Program &program) const {
+  if (vectorLoop < 0 || loops[vectorLoop].reduction || loops[vectorLoop].extent < 256 || !innerLoops(false).empty())
+    return -1;
+  SmallVector<int> reduced = innerLoops(/*reduction=*/true);
+  if (reduced.size() != 1 || loops[reduced[0]].extent < 32)
+    return -1;
+  auto op = linalg::GenericOp(this->op);
+  for (auto [i, out] : llvm::enumerate(outs)) {
+    const Storage &storage = program.storages[out.storage];
+    Type accumulator = op.getBody()->getArgument(inputs.size() + i).getType();
+    if (!storage.memref || storage.elementType != accumulator || out.kind != Access::Kind::Linear ||
+        out.address.strides[vectorLoop] != 1 || inits[i].kind == Access::Kind::Indexed)
+      return -1;
+  }
+  bool farApart = llvm::any_of(inputs, [&](const Access &access) {
+    return access.kind == Access::Kind::Linear && access.address.strides[reduced[0]] >= 512 &&
+           access.address.strides[vectorLoop] == 1;
+  });
+  return farApart ? reduced[0] : -1;
+}
+
 static void chooseVectorLoops(Program &program, const target::Target &target) {
   SmallVector<unsigned> lanes;
   for (Statement &statement : program.statements)
@@ -119,6 +167,7 @@ static void chooseVectorLoops(Program &program, const target::Target &target) {
     int64_t extent = std::max<int64_t>(1, statement.loops[statement.vectorLoop].extent);
     statement.width = std::min<int64_t>(lanes[i], llvm::bit_ceil(uint64_t(extent)));
   }
+  findTransposition(program);
   if (program.sharedRow >= 0)
     for (Storage &storage : program.storages)
       storage.perStrip = !storage.memref;

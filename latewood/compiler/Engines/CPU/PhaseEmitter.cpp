@@ -166,7 +166,9 @@ SmallVector<Lanes> ProgramEmitter::evaluate(Statement &statement, const Step &st
   Block *body = op.getBody();
   DenseMap<Value, Lanes> values;
   for (auto [i, access] : llvm::enumerate(statement.inputs))
-    if (access.kind != Access::Kind::None)
+    if (auto known = inputOverrides.find(i); known != inputOverrides.end())
+      values[body->getArgument(i)] = known->second;
+    else if (access.kind != Access::Kind::None)
       values[body->getArgument(i)] = readAccess(statement, access, step);
   for (auto [i, accumulator] : llvm::enumerate(accumulators))
     values[body->getArgument(statement.inputs.size() + i)] = accumulator;
@@ -252,8 +254,7 @@ void ProgramEmitter::writeResults(Statement &statement, const Step &step, ArrayR
   }
 }
 
-/// A mask of the first `count` of `width` lanes.
-static Value constantMask(OpBuilder &b, Location loc, int64_t width, int64_t count) {
+Value cpu::makeMask(OpBuilder &b, Location loc, int64_t width, int64_t count) {
   SmallVector<bool> bits(width, false);
   std::fill(bits.begin(), bits.begin() + count, true);
   return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(VectorType::get({width}, b.getI1Type()), bits));
@@ -293,7 +294,7 @@ void ProgramEmitter::forEachStep(Index low, Index high, int64_t width, bool scal
   VectorType maskType = VectorType::get({width}, b.getI1Type());
   if (at.isConstant() && high.isConstant()) {
     if (at.constant < high.constant)
-      body({at, width, constantMask(b, loc, width, high.constant - at.constant)}, 1);
+      body({at, width, makeMask(b, loc, width, high.constant - at.constant)}, 1);
     return;
   }
   // A split of a multiple of the width into multiples of it has no rest.
@@ -406,6 +407,8 @@ void ProgramEmitter::emitColumns(Statement &statement) {
   Index low = shared ? stripLow : Index(0);
   Index high = shared ? stripHigh : Index(statement.loops[statement.vectorLoop].extent);
   int64_t count = statement.outs.size();
+  if (int reduced = statement.columnLoop(program); reduced >= 0)
+    return emitColumnsInMemory(statement, reduced);
   SmallVector<int> reduced = statement.innerLoops(/*reduction=*/true);
   forEachStep(low, high, statement.width, statement.scalarTail, {2 * partials, 1}, [&](const Step &step, int64_t unroll) {
     auto stepAt = [&](int64_t u) {
@@ -436,6 +439,48 @@ void ProgramEmitter::emitColumns(Statement &statement) {
       writeResults(statement, stepAt(u), values);
     }
   });
+}
+
+void ProgramEmitter::emitColumnsInMemory(Statement &statement, int reduced) {
+  constexpr int64_t rowsAtOnce = 8;
+  bool shared = program.sharedRow >= 0;
+  Index low = shared ? stripLow : Index(0);
+  Index high = shared ? stripHigh : Index(statement.loops[statement.vectorLoop].extent);
+  auto forEachVector = [&](function_ref<SmallVector<Lanes>(const Step &)> results) {
+    forEachStep(low, high, statement.width, statement.scalarTail, {1}, [&](const Step &step, int64_t) {
+      beginStep(step);
+      writeResults(statement, step, results(step));
+      forwarded.clear();
+    });
+  };
+  forEachVector([&](const Step &step) {
+    SmallVector<Lanes> values;
+    for (unsigned i = 0; i < statement.outs.size(); ++i)
+      values.push_back(initialValue(statement, i, step));
+    return values;
+  });
+  auto addRows = [&](Index first, int64_t count) {
+    forEachVector([&](const Step &step) {
+      SmallVector<Lanes> values;
+      for (const Access &out : statement.outs) {
+        const Storage &storage = program.storages[out.storage];
+        values.push_back(lanes.load(storage.flat, addressOf(statement, storage, out.address, step),
+                                    laneStride(statement, storage, out.address)));
+      }
+      for (int64_t row = 0; row < count; ++row) {
+        loopIndices[&statement][reduced] = lanes.add(first, row);
+        values = evaluate(statement, step, values);
+      }
+      return values;
+    });
+  };
+  int64_t extent = statement.loops[reduced].extent, full = extent / rowsAtOnce * rowsAtOnce;
+  emitLoop(0, full, rowsAtOnce, {}, [&](Index first, ValueRange) {
+    addRows(first, rowsAtOnce);
+    return Results();
+  });
+  if (full < extent)
+    addRows(full, extent - full);
 }
 
 //===----------------------------------------------------------------------===//
@@ -595,7 +640,7 @@ void ProgramEmitter::emitAcross(Phase &phase) {
     for (int64_t u = 0; at < extent; ++u, at += width) {
       Step step{Index(at), width, nullptr};
       if (extent - at < width)
-        step.mask = constantMask(b, loc, width, extent - at);
+        step.mask = makeMask(b, loc, width, extent - at);
       unsigned slot = (u % unroll) * count;
       Results out = emitStep(step, ValueRange(carried).slice(slot, count));
       std::copy(out.begin(), out.end(), carried.begin() + slot);

@@ -31,11 +31,12 @@ void latewood::cpu::buildCPUPipeline(OpPassManager &module) {
   // Both need strides, and leave parallel loops.
   function().addPass(createLowerContractionsPass());
   function().addPass(createLowerGroupsPass());
-  // Address arithmetic is written without regard to what was computed before.
-  function().addPass(createCanonicalizerPass());
-  function().addPass(createCSEPass());
-  // Before memory is planned: scratch of a task belongs to the body, not to the function around it.
+  // Before memory is planned: scratch of a task belongs to the body, not to the function around it. Before the code is cleaned:
+  // equal loops become one function first.
   module.addPass(createOutlineParallelLoopsPass());
+  // Address arithmetic was written without regard to what is computed already.
+  function().addPass(createCSEPass());
+  function().addPass(createCanonicalizerPass());
   module.addPass(createPlanMemoryPass());
   // After planning: from here on no analysis sees which buffer a call touches.
   module.addPass(createLowerLibraryCallsPass());

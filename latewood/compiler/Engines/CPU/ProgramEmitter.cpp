@@ -16,6 +16,9 @@ using namespace latewood::cpu;
 /// does not matter and even one BERT layer's softmax makes a dozen of them.
 static constexpr double taskWork = 1 << 17;
 
+/// Columns of a matrix that a task sums: long runs of memory for the prefetchers.
+static constexpr int64_t columnStrip = 512;
+
 /// Elements of a strip in scratch: strips of all row-local tensors together stay in the first-level cache.
 static constexpr int64_t stripScratchBytes = 24 << 10;
 
@@ -134,6 +137,66 @@ double ProgramEmitter::rowWork() const {
   return work;
 }
 
+/// The digits of a task's number in mixed radix, most significant first.
+SmallVector<Index> ProgramEmitter::splitTask(Value task, ArrayRef<int64_t> radices) {
+  SmallVector<Index> digits(radices.size(), Index(0));
+  Value rest = task;
+  for (unsigned i = radices.size(); i-- > 0;) {
+    if (radices[i] == 1)
+      continue;
+    bool last = llvm::all_of(radices.take_front(i), [](int64_t radix) { return radix == 1; });
+    if (last) {
+      digits[i] = Index(rest);
+      break;
+    }
+    Value by = arith::ConstantIndexOp::create(b, loc, radices[i]);
+    digits[i] = Index(Value(arith::RemUIOp::create(b, loc, rest, by)));
+    rest = arith::DivUIOp::create(b, loc, rest, by);
+  }
+  return digits;
+}
+
+/// Tasks of a transposition: blocks of the row that is read along, for each of the other rows.
+void ProgramEmitter::emitBlocks(ArrayRef<unsigned> counted, bool parallel) {
+  int64_t extent = program.rows[program.transposedRow], block = transposedBlock();
+  SmallVector<int64_t> radices;
+  int64_t tasks = 1;
+  double total = double(program.rows[program.sharedRow]) * extent * 4;
+  for (unsigned row : counted) {
+    radices.push_back(program.rows[row]);
+    tasks *= program.rows[row];
+    total *= program.rows[row];
+  }
+  if (!parallel || total < 1.5 * taskWork) {
+    auto loops = [&](auto &&self, unsigned position) -> void {
+      if (position == counted.size())
+        return emitTransposed(0, extent);
+      emitLoop(0, program.rows[counted[position]], 1, {}, [&](Index i, ValueRange) {
+        rowIndices[counted[position]] = i;
+        self(self, position + 1);
+        return Results();
+      });
+    };
+    return loops(loops, 0);
+  }
+  // Small blocks are put together, in their own dimension only.
+  int64_t perBlock = std::max<int64_t>(1, int64_t(taskWork / (double(program.rows[program.sharedRow]) * block * 4)));
+  int64_t chunk = std::min<int64_t>(llvm::alignTo(extent, block), perBlock * block);
+  radices.push_back(llvm::divideCeil(extent, chunk));
+  tasks *= radices.back();
+  auto forall = scf::ForallOp::create(b, loc, ArrayRef<OpFoldResult>{b.getIndexAttr(tasks)}, ValueRange(), std::nullopt);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(forall.getBody());
+  SmallVector<Index> digits = splitTask(forall.getInductionVars().front(), radices);
+  for (auto [position, row] : llvm::enumerate(counted))
+    rowIndices[row] = digits[position];
+  Index low = lanes.mul(digits.back(), chunk);
+  Index high = lanes.add(low, chunk);
+  if (extent % chunk != 0)
+    high = minimum(high, extent);
+  emitTransposed(low, high);
+}
+
 void ProgramEmitter::emit(bool parallel) {
   if (program.statements.empty() || llvm::is_contained(program.rows, 0))
     return;
@@ -143,7 +206,7 @@ void ProgramEmitter::emit(bool parallel) {
   // Rows that are counted one by one; the shared vector loop, if any, is split as a range.
   SmallVector<unsigned> counted;
   for (unsigned row = 0; row < program.rows.size(); ++row)
-    if (int(row) != program.sharedRow)
+    if (int(row) != program.sharedRow && int(row) != program.transposedRow)
       counted.push_back(row);
   int64_t shared = program.sharedRow >= 0 ? program.rows[program.sharedRow] : 1;
   stripCapacity = 0;
@@ -159,6 +222,10 @@ void ProgramEmitter::emit(bool parallel) {
       stripCapacity = std::min<int64_t>(llvm::alignTo(shared, width),
                                         std::max<int64_t>(width, stripScratchBytes / bytes / width * width));
   }
+
+  // A transposition is split along the row that it reads, in blocks.
+  if (program.transposedRow >= 0)
+    return emitBlocks(counted, parallel);
 
   double perRow = rowWork(); // for one element of the shared loop
   double total = perRow * shared;
@@ -187,7 +254,8 @@ void ProgramEmitter::emit(bool parallel) {
   double work = perRow * shared;
   if (program.sharedRow >= 0 && work > taskWork) {
     int64_t pieces = std::max<int64_t>(1, int64_t(work / taskWork));
-    chunk = llvm::alignTo(llvm::divideCeil(shared, pieces), std::max<int64_t>(width, 64));
+    bool columns = llvm::any_of(program.statements, [&](const Statement &s) { return s.columnLoop(program) >= 0; });
+    chunk = llvm::alignTo(llvm::divideCeil(shared, pieces), std::max<int64_t>(width, columns ? columnStrip : 64));
   } else {
     while (split > 0) {
       --split;
@@ -212,26 +280,18 @@ void ProgramEmitter::emit(bool parallel) {
     return;
   }
 
+  SmallVector<int64_t> radices;
+  for (unsigned position = 0; position < split; ++position)
+    radices.push_back(program.rows[counted[position]]);
+  radices.push_back(pieces);
   auto forall = scf::ForallOp::create(b, loc, ArrayRef<OpFoldResult>{b.getIndexAttr(tasks)}, ValueRange(), std::nullopt);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(forall.getBody());
   allocateScratch();
-  // The task number, in mixed radix.
-  Value rest = forall.getInductionVars().front();
-  auto takeDigit = [&](int64_t radix, bool last) -> Value {
-    if (radix == 1)
-      return arith::ConstantIndexOp::create(b, loc, 0);
-    if (last)
-      return rest;
-    Value by = arith::ConstantIndexOp::create(b, loc, radix);
-    Value digit = arith::RemUIOp::create(b, loc, rest, by);
-    rest = arith::DivUIOp::create(b, loc, rest, by);
-    return digit;
-  };
-  Value piece = takeDigit(pieces, split == 0);
-  for (unsigned position = split; position-- > 0;)
-    rowIndices[counted[position]] = Index(takeDigit(program.rows[counted[position]], position == 0));
-  Index low = lanes.mul(Index(piece), chunk);
+  SmallVector<Index> digits = splitTask(forall.getInductionVars().front(), radices);
+  for (unsigned position = 0; position < split; ++position)
+    rowIndices[counted[position]] = digits[position];
+  Index low = lanes.mul(digits.back(), chunk);
   Index high = lanes.add(low, chunk);
   if (splitExtent % chunk != 0)
     high = minimum(high, splitExtent);

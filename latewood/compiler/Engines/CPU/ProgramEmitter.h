@@ -39,9 +39,15 @@ private:
   void prepareStorages();
   void allocateScratch();
   double rowWork() const;
-  void emitRows(unsigned row, unsigned end, Index first, Index last);
+  llvm::SmallVector<Index> splitTask(mlir::Value task, llvm::ArrayRef<int64_t> radices);
+  void emitBlocks(llvm::ArrayRef<unsigned> counted, bool parallel);
   void emitStrips(Index low, Index high);
   void emitRow(Index low, Index high);
+
+  // Transpositions (TransposeEmitter.cpp).
+  void emitTransposed(Index low, Index high);
+  void emitTile(Statement &statement, Index write, int64_t writeCount, Index read, int64_t readCount);
+  int64_t transposedBlock() const;
 
   // Phases.
   void emitPhase(Phase &phase);
@@ -49,6 +55,7 @@ private:
   void emitScalar(Statement &statement);
   void emitElementwise(Phase &phase);
   void emitColumns(Statement &statement);
+  void emitColumnsInMemory(Statement &statement, int reduced);
   void emitAcross(Phase &phase);
   Results emitReductionLoops(Statement &statement, llvm::ArrayRef<int> loops, Results accumulators, LoopBody body);
 
@@ -93,7 +100,11 @@ private:
   llvm::DenseMap<const Statement *, llvm::SmallVector<Index>> loopIndices;
   llvm::DenseMap<mlir::Value, mlir::Value> rowScalars; // of this row
   llvm::DenseMap<mlir::Value, Lanes> forwarded;        // of this step
+  llvm::DenseMap<unsigned, Lanes> inputOverrides;      // values of inputs that are in registers already
 };
+
+/// A mask of the first `count` of `width` lanes.
+mlir::Value makeMask(mlir::OpBuilder &builder, mlir::Location loc, int64_t width, int64_t count);
 
 } // namespace latewood::cpu
 

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Statements that read along one loop and write along another: blocks of the index space, and in them square tiles that are
+// transposed in registers.
+//
+// Neither order of loops walks through both sides of a transposition without gaps. A tile of as many rows as a vector has lanes is
+// read by vectors along the one loop and written by vectors along the other, so every access is a full vector; a block of
+// tiles uses each cache line completely while it is there. What else the statement does (a bias, a conversion) happens on the
+// transposed vectors. The rests at both ends are tiles with masks.
+
+#include "latewood/compiler/Engines/CPU/ProgramEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace latewood::cpu;
+
+/// Elements of a block along the loop that the vectors are written along.
+static constexpr int64_t blockExtent = 64;
+
+static Value shuffle(OpBuilder &b, Location loc, Value lhs, Value rhs, function_ref<int64_t(int64_t)> source) {
+  int64_t count = cast<VectorType>(lhs.getType()).getNumElements();
+  SmallVector<int64_t> mask;
+  for (int64_t i = 0; i < count; ++i)
+    mask.push_back(source(i));
+  return vector::ShuffleOp::create(b, loc, lhs, rhs, mask);
+}
+
+/// 32-bit elements: within 128-bit lanes by unpacking, then whole lanes. Each step is one instruction.
+static void transposeWords(OpBuilder &b, Location loc, MutableArrayRef<Value> rows) {
+  int64_t count = rows.size();
+  SmallVector<Value> s(count), u(count);
+  for (int64_t i = 0; i < count; i += 2) {
+    s[i] = shuffle(b, loc, rows[i], rows[i + 1], [&](int64_t l) { return l / 4 * 4 + l % 4 / 2 + (l % 2) * count; });
+    s[i + 1] = shuffle(b, loc, rows[i], rows[i + 1], [&](int64_t l) { return l / 4 * 4 + 2 + l % 4 / 2 + (l % 2) * count; });
+  }
+  for (int64_t i = 0; i < count; i += 4)
+    for (int64_t k = 0; k < 2; ++k) {
+      u[i + 2 * k] = shuffle(b, loc, s[i + k], s[i + k + 2], [&](int64_t l) { return l / 4 * 4 + l % 2 + (l % 4 / 2) * count; });
+      u[i + 2 * k + 1] =
+          shuffle(b, loc, s[i + k], s[i + k + 2], [&](int64_t l) { return l / 4 * 4 + 2 + l % 2 + (l % 4 / 2) * count; });
+    }
+  // Lane l of u[4g + k] is column 4l + k of rows 4g to 4g + 3.
+  auto lanes = [&](Value lhs, Value rhs, ArrayRef<int64_t> sources) { // sources of rhs follow those of lhs
+    return shuffle(b, loc, lhs, rhs, [&](int64_t l) {
+      int64_t source = sources[l / 4];
+      return source * 4 + l % 4;
+    });
+  };
+  for (int64_t k = 0; k < 4; ++k) {
+    if (count == 4) {
+      rows[k] = u[k];
+    } else if (count == 8) {
+      rows[k] = lanes(u[k], u[4 + k], {0, 2});
+      rows[4 + k] = lanes(u[k], u[4 + k], {1, 3});
+    } else {
+      Value low0 = lanes(u[k], u[4 + k], {0, 1, 4, 5}), high0 = lanes(u[k], u[4 + k], {2, 3, 6, 7});
+      Value low1 = lanes(u[8 + k], u[12 + k], {0, 1, 4, 5}), high1 = lanes(u[8 + k], u[12 + k], {2, 3, 6, 7});
+      rows[k] = lanes(low0, low1, {0, 2, 4, 6});
+      rows[4 + k] = lanes(low0, low1, {1, 3, 5, 7});
+      rows[8 + k] = lanes(high0, high1, {0, 2, 4, 6});
+      rows[12 + k] = lanes(high0, high1, {1, 3, 5, 7});
+    }
+  }
+}
+
+/// `rows` is a square: vectors of as many elements as there are vectors.
+static void transpose(OpBuilder &b, Location loc, MutableArrayRef<Value> rows) {
+  int64_t count = rows.size();
+  if (cast<VectorType>(rows[0].getType()).getElementTypeBitWidth() == 32 && count >= 4 && count <= 16)
+    return transposeWords(b, loc, rows);
+  // Blocks of two halves change places, for halves of 1, 2, 4…
+  for (int64_t half = 1; half < count; half *= 2)
+    for (int64_t i = 0; i < count; ++i) {
+      if (i & half)
+        continue;
+      Value a = rows[i], c = rows[i + half];
+      rows[i] = shuffle(b, loc, a, c, [&](int64_t l) { return l & half ? count + l - half : l; });
+      rows[i + half] = shuffle(b, loc, a, c, [&](int64_t l) { return l & half ? count + l : l + half; });
+    }
+}
+
+/// Tiles that cover the shared vector loop from 0 to its end, and [low, high) of the transposed row. `low` is a multiple of the
+/// tile; `high` is one, or the end.
+void ProgramEmitter::emitTransposed(Index low, Index high) {
+  Statement &statement = program.statements.front();
+  loopIndices[&statement].assign(statement.loops.size(), Index(0));
+  int64_t size = statement.width;
+  int64_t writeExtent = program.rows[program.sharedRow], readExtent = program.rows[program.transposedRow];
+  int64_t writeFull = writeExtent / size * size, readFull = readExtent / size * size;
+
+  auto alongReads = [&](Index write, int64_t rows) {
+    Index end = readFull == readExtent ? high : minimum(high, readFull);
+    emitLoop(low, end, size, {}, [&](Index read, ValueRange) {
+      emitTile(statement, write, rows, read, size);
+      return Results();
+    });
+    if (readFull == readExtent)
+      return;
+    int64_t rest = readExtent - readFull;
+    if (high.isConstant()) {
+      if (high.constant > readFull)
+        emitTile(statement, write, rows, readFull, rest);
+      return;
+    }
+    Value last = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, lanes.materialize(high), lanes.materialize(readFull));
+    auto branch = scf::IfOp::create(b, loc, last, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    emitTile(statement, write, rows, readFull, rest);
+  };
+  emitLoop(0, writeFull, size, {}, [&](Index write, ValueRange) {
+    alongReads(write, size);
+    return Results();
+  });
+  if (writeFull != writeExtent)
+    alongReads(writeFull, writeExtent - writeFull);
+}
+
+/// One tile: `writeCount` elements from `write` of the vector loop, `readCount` from `read` of the transposed row.
+void ProgramEmitter::emitTile(Statement &statement, Index write, int64_t writeCount, Index read, int64_t readCount) {
+  int64_t size = statement.width;
+  int readLoop = -1;
+  for (auto [l, loop] : llvm::enumerate(statement.loops))
+    if (loop.row == program.transposedRow)
+      readLoop = l;
+  auto maskFor = [&](int64_t count) { return count == size ? Value() : makeMask(b, loc, size, count); };
+
+  rowIndices[program.transposedRow] = read;
+  lanes.width = size;
+  DenseMap<unsigned, SmallVector<Value>> tiles; // by input
+  for (auto [i, access] : llvm::enumerate(statement.inputs)) {
+    if (access.kind != Access::Kind::Linear || access.address.strides[readLoop] != 1 ||
+        access.address.strides[statement.vectorLoop] == 1 || access.address.strides[statement.vectorLoop] == 0)
+      continue;
+    const Storage &storage = program.storages[access.storage];
+    SmallVector<Value> &rows = tiles[i];
+    lanes.mask = maskFor(readCount);
+    for (int64_t row = 0; row < size; ++row) {
+      if (row >= writeCount) {
+        rows.push_back(arith::ConstantOp::create(b, loc, b.getZeroAttr(lanes.vectorOf(storage.elementType))));
+        continue;
+      }
+      Step step{lanes.add(write, row), size, nullptr};
+      rows.push_back(lanes.load(storage.flat, addressOf(statement, storage, access.address, step), 1).value);
+    }
+    transpose(b, loc, rows);
+  }
+  for (int64_t column = 0; column < readCount; ++column) {
+    rowIndices[program.transposedRow] = lanes.add(read, column);
+    Step step{write, size, maskFor(writeCount)};
+    beginStep(step);
+    for (auto &[input, rows] : tiles)
+      inputOverrides[input] = lanes.vector(rows[column]);
+    SmallVector<Lanes> old;
+    for (unsigned i = 0; i < statement.outs.size(); ++i)
+      old.push_back(statement.inits[i].kind != Access::Kind::None ? initialValue(statement, i, step) : Lanes());
+    writeResults(statement, step, evaluate(statement, step, old));
+  }
+  inputOverrides.clear();
+}
+
+int64_t ProgramEmitter::transposedBlock() const {
+  return llvm::alignTo(blockExtent, program.statements.front().width);
+}

@@ -54,6 +54,10 @@ typedef struct lw_api {
 
   /* Records a failure (a runtime::StatusCode and a message, copied) and returns a nonzero value to return. */
   int32_t (*fail)(lw_call *call, int32_t code, const char *message, int64_t length);
+
+  /* An assertion of the host program does not hold: records invalid arguments with this message, in which {0}, {1} ...
+   * stand for `values` in decimal, and returns a nonzero value to return. */
+  int32_t (*fail_format)(lw_call *call, const char *message, int64_t length, const int64_t *values, int64_t count);
 } lw_api;
 
 /* One invocation. Owned by the runtime; compiled code reads it. */

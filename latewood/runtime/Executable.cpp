@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Opening an executable: get the bytes, let the container verify them, translate the metadata, choose and load an image,
-// find the functions in it. Any step may refuse, and what came before is undone by destructors.
+// Opening an executable: get the bytes, let the container verify them, translate the metadata, choose and load an
+// image, find the functions in it. Any step may refuse, and what came before is undone by destructors.
 
 #include "latewood/runtime/ExecutableState.h"
 
@@ -106,8 +106,7 @@ FunctionSignature signature(const format::Function &function, uint32_t index) {
       result.results.push_back(signature(*value));
   if (function.aliases())
     for (const format::Alias *alias : *function.aliases())
-      result.aliases.push_back(
-          {alias->argument(), alias->result(), static_cast<AliasSignature::Kind>(alias->kind())});
+      result.aliases.push_back({alias->argument(), alias->result(), static_cast<AliasSignature::Kind>(alias->kind())});
   result.workspaceBytes = static_cast<int64_t>(function.workspace_bytes());
   result.shapeFunctionName = text(function.shape_function());
   result.index = index;
@@ -179,10 +178,12 @@ Status Executable::State::readMetadata() {
 }
 
 Status Executable::State::loadCode() {
-  if (container.metadata().host() != format::HostBackend::native)
-    return unimplemented("the host program is Lua source, and this build of the runtime runs native ones");
+  bool isLua = container.metadata().host() == format::HostBackend::lua;
+  isLoaded = true;
   if (functions.empty())
     return okStatus();
+  if (isLua && images.empty())
+    return loadLua(); // a program that launches nothing
 
   for (size_t i = 0; i < images.size(); ++i)
     if (images[i].missingFeatures.empty() &&
@@ -199,6 +200,8 @@ Status Executable::State::loadCode() {
 
   const Segment &segment = segments[images[static_cast<size_t>(loadedImage)].segment];
   LATEWOOD_ASSIGN_OR_RETURN(image, runtime::Image::load(segment.bytes, bytes.fileDescriptor, segment.offset));
+  if (isLua)
+    return loadLua();
   for (const FunctionSignature &function : functions) {
     std::string symbol = text(container.metadata().functions()->Get(function.index)->symbol());
     void *address = image->find(symbol);
@@ -206,6 +209,19 @@ Status Executable::State::loadCode() {
       return dataCorruption("the image has no symbol '" + symbol + "' for function '" + function.name + "'");
     entries.push_back(reinterpret_cast<lw_function>(address));
   }
+  return okStatus();
+}
+
+Status Executable::State::loadLua() {
+  const format::Executable &metadata = container.metadata();
+  std::vector<std::string> symbols;
+  for (const FunctionSignature &function : functions)
+    symbols.push_back(text(metadata.functions()->Get(function.index)->symbol()));
+  std::span<const uint8_t> source = segments[static_cast<size_t>(metadata.host_source())].bytes;
+  LATEWOOD_ASSIGN_OR_RETURN(luaProgram,
+                            LuaProgram::parse({reinterpret_cast<const char *>(source.data()), source.size()},
+                                              std::move(symbols), image.get()));
+  entries.assign(functions.size(), nullptr);
   return okStatus();
 }
 
@@ -322,8 +338,8 @@ std::string Executable::describe() const {
         if (!list[i].name.empty())
           text += "  " + list[i].name;
         if (!list[i].min.empty() || !list[i].max.empty())
-          text += "  min " + shapeText(list[i].min) + " opt " + shapeText(list[i].opt) + " max " +
-                  shapeText(list[i].max);
+          text +=
+              "  min " + shapeText(list[i].min) + " opt " + shapeText(list[i].opt) + " max " + shapeText(list[i].max);
         text += "\n";
       }
     };

@@ -9,6 +9,7 @@
 #include "latewood/format/abi.h"
 #include "latewood/runtime/Executable.h"
 #include "latewood/runtime/ImageLoader.h"
+#include "latewood/runtime/LuaHost.h"
 
 namespace latewood::runtime {
 
@@ -49,14 +50,19 @@ struct Executable::State {
   std::vector<Constant> constants;
   int32_t loadedImage = -1;
 
+  /// False when the file was opened for inspection only.
+  bool isLoaded = false;
   std::unique_ptr<runtime::Image> image;
-  /// The code of function i; null if no image is loaded.
+  /// The host program, where it is Lua source.
+  std::unique_ptr<LuaProgram> luaProgram;
+  /// The code of function i; null where the host program is Lua source.
   std::vector<lw_function> entries;
   /// `lw_call::constants`.
   std::vector<const void *> constantData;
 
   Status readMetadata();
   Status loadCode();
+  Status loadLua();
 };
 
 } // namespace latewood::runtime

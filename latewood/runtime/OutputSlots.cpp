@@ -116,7 +116,7 @@ Status OutputSlots::named(size_t result, Status status) const {
 }
 
 void *OutputSlots::request(int64_t result, int64_t bytes, int64_t alignment, const int64_t *shape, Status &failure) {
-  if (result < 0 || static_cast<size_t>(result) >= slots.size() || bytes < 0) {
+  if (result < 0 || static_cast<size_t>(result) >= slots.size()) {
     failure = internalError("function '" + signature.name + "' requested " + std::to_string(bytes) +
                             " bytes for result " + std::to_string(result) + " of " + std::to_string(slots.size()));
     return nullptr;
@@ -131,6 +131,10 @@ void *OutputSlots::request(int64_t result, int64_t bytes, int64_t alignment, con
       return nullptr;
     }
   } else if (shape && !setShape(result, shape, failure)) {
+    return nullptr;
+  }
+  if (bytes < 0) {
+    failure = named(index, internalError("requested " + std::to_string(bytes) + " bytes"));
     return nullptr;
   }
   if (slot.given && !slot.isStaged && slot.hasShape && bytes <= slot.given->sizeInBytes())

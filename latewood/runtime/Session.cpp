@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A call, in order: take the session, match arguments and given results against their plans, fill the call frame, run the
-// function, settle the output slots. Everything that a call needs is in the session and sized for the function
+// A call, in order: take the session, match arguments and given results against their plans, fill the call frame, run
+// the function, settle the output slots. Everything that a call needs is in the session and sized for the function
 // beforehand; the frame is the `lw_call` that compiled code sees, with the runtime's own part behind it.
 
 #include "latewood/runtime/Session.h"
@@ -9,11 +9,13 @@
 #include "latewood/runtime/BinaryLock.h"
 #include "latewood/runtime/ExecutableState.h"
 #include "latewood/runtime/FloatingPoint.h"
+#include "latewood/runtime/LuaHost.h"
 #include "latewood/runtime/OutputSlots.h"
 #include "latewood/runtime/ResultMaker.h"
 #include "latewood/runtime/ThreadPool.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <mutex>
 #include <new>
@@ -22,7 +24,8 @@
 static_assert(sizeof(lw_call) == 40 && offsetof(lw_call, arguments) == 8 && offsetof(lw_call, argument_shapes) == 16 &&
               offsetof(lw_call, constants) == 24 && offsetof(lw_call, workspace) == 32);
 static_assert(offsetof(lw_api, parallel_for) == 8 && offsetof(lw_api, request) == 16 && offsetof(lw_api, shape) == 24 &&
-              offsetof(lw_api, allocate) == 32 && offsetof(lw_api, release) == 40 && offsetof(lw_api, fail) == 48);
+              offsetof(lw_api, allocate) == 32 && offsetof(lw_api, release) == 40 && offsetof(lw_api, fail) == 48 &&
+              offsetof(lw_api, fail_format) == 56);
 
 namespace latewood::runtime {
 
@@ -73,8 +76,7 @@ void parallelForCallback(lw_call *call, lw_body body, void *frame, int64_t tasks
     self.fail(outOfMemory("cannot allocate " + std::to_string(scratchBytes) + " bytes of scratch memory for a thread"));
 }
 
-void *requestCallback(lw_call *call, int64_t result, int64_t bytes, int64_t alignment,
-                      const int64_t *shape) noexcept {
+void *requestCallback(lw_call *call, int64_t result, int64_t bytes, int64_t alignment, const int64_t *shape) noexcept {
   auto &self = static_cast<CallFrame &>(*call);
   Status failure;
   void *memory = self.function->slots.request(result, bytes, alignment, shape, failure);
@@ -96,8 +98,8 @@ void *allocateCallback(lw_call *call, int64_t bytes, int64_t alignment) noexcept
   auto &self = static_cast<CallFrame &>(*call);
   PooledStorage *block = self.pool->take(bytes, std::max<int64_t>(alignment, memoryAlignment), Purpose::temporary);
   if (!block) {
-    self.fail(outOfMemory("function '" + self.function->signature.name + "': cannot allocate " +
-                          std::to_string(bytes) + " bytes of temporary memory"));
+    self.fail(outOfMemory("function '" + self.function->signature.name + "': cannot allocate " + std::to_string(bytes) +
+                          " bytes of temporary memory"));
     return nullptr;
   }
   block->next = self.temporaries;
@@ -125,9 +127,30 @@ int32_t failCallback(lw_call *call, int32_t code, const char *message, int64_t l
   return code != 0 ? code : 1;
 }
 
+int32_t failFormatCallback(lw_call *call, const char *message, int64_t length, const int64_t *values,
+                           int64_t count) noexcept {
+  auto &self = static_cast<CallFrame &>(*call);
+  std::string_view format(message, static_cast<size_t>(length));
+  std::string text = "function '" + self.function->signature.name + "': ";
+  // {0}, {1} ...; any other brace is text.
+  for (size_t brace; (brace = format.find('{')) != std::string_view::npos;) {
+    text += format.substr(0, brace);
+    format.remove_prefix(brace);
+    size_t digits = format.find_first_not_of("0123456789", 1);
+    int64_t number = count;
+    if (digits != std::string_view::npos && digits > 1 && format[digits] == '}')
+      std::from_chars(format.data() + 1, format.data() + digits, number);
+    bool isValue = number < count;
+    text += isValue ? std::to_string(values[number]) : "{";
+    format.remove_prefix(isValue ? digits + 1 : 1);
+  }
+  self.fail(invalidArgument(text.append(format)));
+  return static_cast<int32_t>(StatusCode::invalidArgument);
+}
+
 constexpr lw_api api = {
-    LATEWOOD_ABI_VERSION, sizeof(lw_api),   parallelForCallback, requestCallback,
-    shapeCallback,        allocateCallback, releaseCallback,     failCallback,
+    LATEWOOD_ABI_VERSION, sizeof(lw_api),  parallelForCallback, requestCallback,    shapeCallback,
+    allocateCallback,     releaseCallback, failCallback,        failFormatCallback,
 };
 
 } // namespace
@@ -138,6 +161,8 @@ struct Session::State {
   RuntimeSessionOptions options;
   Ref<ResultPool> pool;
   std::vector<std::unique_ptr<FunctionState>> functions;
+  /// The interpreter, where the host program is Lua source.
+  std::unique_ptr<LuaState> lua;
   Ref<Storage> workspace;
   int64_t workspaceBytes = 0;
   CallFrame frame{};
@@ -171,14 +196,17 @@ StatusOr<Ref<Session>> Session::create(Ref<Client> client, Ref<Executable> execu
     if (feature != "core" && feature != "cpu")
       return unavailable("session options: module '" + feature +
                          "' is not part of this runtime; there are 'core' and 'cpu'");
-  if (executable->loadedImage() < 0 && !executable->functions().empty())
+  if (!executable->internals().isLoaded)
     return failedPrecondition("the executable was opened for inspection only");
   auto session = Ref<Session>::adopt(new Session);
   State &state = *session->state;
   state.pool = Ref<ResultPool>::adopt(new ResultPool(client->memoryCounters()));
+  if (const LuaProgram *program = executable->internals().luaProgram.get()) {
+    LATEWOOD_ASSIGN_OR_RETURN(state.lua, LuaState::create(*program));
+  }
   for (const FunctionSignature &function : executable->functions())
-    state.functions.push_back(std::make_unique<FunctionState>(
-        function, executable->internals().entries[function.index], *state.pool));
+    state.functions.push_back(
+        std::make_unique<FunctionState>(function, executable->internals().entries[function.index], *state.pool));
   state.frame.api = &api;
   state.frame.constants = executable->internals().constantData.data();
   state.frame.pool = state.pool.get();
@@ -248,8 +276,7 @@ Status checkResults(const FunctionState &function, std::span<Ref<Value>> results
 }
 
 /// Waits for values that calls on streams are going to write.
-Status waitForValues(const FunctionState &function, std::span<Value *const> arguments,
-                     std::span<Ref<Value>> results) {
+Status waitForValues(const FunctionState &function, std::span<Value *const> arguments, std::span<Ref<Value>> results) {
   for (size_t i = 0; i < arguments.size(); ++i)
     if (MemRefValue *memref = asMemRef(arguments[i]); memref && !memref->isReady()) [[unlikely]]
       if (Status status = memref->waitUntilReady(); !status.isOk())
@@ -288,7 +315,7 @@ Status Session::State::run(FunctionState &function, std::span<Value *const> argu
   int32_t code;
   {
     DefaultFloatingPoint floatingPoint;
-    code = function.entry(&frame);
+    code = function.entry ? function.entry(&frame) : lua->call(function.signature.index, &frame, arguments.size());
   }
   while (PooledStorage *block = frame.temporaries) {
     frame.temporaries = block->next;

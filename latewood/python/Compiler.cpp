@@ -28,6 +28,11 @@ using namespace latewood::driver;
 
 namespace {
 
+/// Text for Python. What a damaged file calls its ops need not be UTF-8, and an error must still be an error.
+nb::object toText(std::string_view text) {
+  return nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+}
+
 nb::object errorClass(const char *name) { return nb::module_::import_("latewood.errors").attr(name); }
 
 [[noreturn]] void raiseObject(const nb::object &error) {
@@ -48,8 +53,8 @@ nb::object errorClass(const char *name) { return nb::module_::import_("latewood.
       },
       [&](const llvm::ErrorInfoBase &other) { text = other.message(); });
   if (!isCompilation)
-    raiseObject(errorClass("InvalidArgumentError")(text));
-  nb::object failure = errorClass("CompilationError")(text);
+    raiseObject(errorClass("InvalidArgumentError")(toText(text)));
+  nb::object failure = errorClass("CompilationError")(toText(text));
   failure.attr("diagnostics") = nb::cast(diagnostics);
   raiseObject(failure);
 }
@@ -128,14 +133,16 @@ void bindDiagnostics(nb::module_ &module) {
       .def_prop_ro(
           "severity", [](const Diagnostic &self) { return stringifySeverity(self.severity).str(); },
           "\"error\", \"warning\", \"remark\" or \"note\".")
-      .def_ro("message", &Diagnostic::message)
-      .def_ro("location", &Diagnostic::location, "file:line:column, or MLIR's text of a location without one.")
-      .def_ro("source_line", &Diagnostic::sourceLine)
+      .def_prop_ro("message", [](const Diagnostic &self) { return toText(self.message); })
+      .def_prop_ro(
+          "location", [](const Diagnostic &self) { return toText(self.location); },
+          "file:line:column, or MLIR's text of a location without one.")
+      .def_prop_ro("source_line", [](const Diagnostic &self) { return toText(self.sourceLine); })
       .def_ro("column", &Diagnostic::column, "Counted from 1 in source_line; 0: unknown.")
       .def_ro("pass_name", &Diagnostic::pass, "The pass that was running, or an empty text.")
       .def_ro("notes", &Diagnostic::notes)
-      .def("__str__", &Diagnostic::str)
-      .def("__repr__", &Diagnostic::str);
+      .def("__str__", [](const Diagnostic &self) { return toText(self.str()); })
+      .def("__repr__", [](const Diagnostic &self) { return toText(self.str()); });
 }
 
 void bindOptions(nb::module_ &module) {
@@ -191,7 +198,7 @@ void bindModule(nb::module_ &module) {
       .def(
           "to_text",
           [](const Module &self, bool locations, std::optional<int64_t> elide) {
-            return unlocked([&] { return self.str({.locations = locations, .elideLargerThan = elide}); });
+            return toText(unlocked([&] { return self.str({.locations = locations, .elideLargerThan = elide}); }));
           },
           nb::kw_only(), "locations"_a = false, "elide_larger_than"_a = nb::none(),
           "Prints it. elide_larger_than: constants with more elements are left out, and the text does not parse back "
@@ -205,7 +212,7 @@ void bindModule(nb::module_ &module) {
       .def_prop_ro(
           "diagnostics", [](const Module &self) { return self.getDiagnostics(); },
           "Remarks and warnings of the runs so far.")
-      .def("__str__", [](const Module &self) { return self.str(); });
+      .def("__str__", [](const Module &self) { return toText(self.str()); });
 }
 
 void bindPipeline(nb::module_ &module) {

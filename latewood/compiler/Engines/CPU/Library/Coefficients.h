@@ -93,6 +93,10 @@ static const f32 lwErfSmall_f32[7] = {0x1.06eba80000000p-3f, -0x1.8127420000000p
 /* -log(erfc(x)), 0.92 <= x <= 4; error relative to erf; relative error 2^-33.2 */
 static const f32 lwErfLarge_f32[9] = {-0x1.50aa440000000p-13f, 0x1.2122a40000000p+0f, 0x1.445f980000000p-1f, 0x1.ba6cf20000000p-4f, -0x1.97e8d80000000p-6f, 0x1.09b2620000000p-8f, -0x1.a02fe20000000p-12f, 0x1.e13b3c0000000p-17f, 0x1.1727740000000p-21f};
 
+static const f32 lwErfcFirst_f32 = 0x1.0586720000000p-1f;
+/* (erfc(x) exp(x^2) / t - first) / u in u = t - 1/2, t = 1/(1 + x/2), x in [0.9, 10.2]; relative error 2^-25.8 */
+static const f32 lwErfcTail_f32[9] = {0x1.5fd3860000000p-1f, 0x1.1e2d6e0000000p-1f, 0x1.2a87140000000p-3f, -0x1.5fddea0000000p-3f, -0x1.a684de0000000p-4f, 0x1.7d8e900000000p-4f, 0x1.490be20000000p-5f, -0x1.e0b9860000000p-5f, 0x1.dba84e0000000p-6f};
+
 /* erfinv(x)/x in w - 2.5, w = -log(1 - x^2) <= 5; relative error 2^-24.6 */
 static const f32 lwErfInvCenter_f32[10] = {0x1.805c5e0000000p+0f, 0x1.f91e8a0000000p-3f, -0x1.11c92e0000000p-8f, -0x1.4866b80000000p-10f, 0x1.ca50200000000p-13f, -0x1.4c174e0000000p-18f, -0x1.d759e40000000p-19f, 0x1.ef98220000000p-22f, 0x1.d19c5a0000000p-26f, -0x1.2021360000000p-27f};
 

@@ -200,6 +200,17 @@ def error_function_f32():
     emit("lwErfLarge_f32", c, 24, "-log(erfc(x)), 0.92 <= x <= 4; error relative to erf", e)
 
 
+def complementary_error_function_f32():
+    # erfc(x) exp(x^2) = t p(t) with t = 1 / (1 + x/2), which maps [0.9, 10.2] to [0.16, 0.69]; p in t - 1/2.
+    def scaled(u):
+        x = 2 / (u + mpf("0.5")) - 2
+        return mpmath.erfc(x) * mpmath.exp(x * x) / (u + mpf("0.5"))
+    first = round_to(scaled(mpf(0)), 24)
+    print(f"static const f32 lwErfcFirst_f32 = {literal(first, 24)};")
+    c, e = fit(lambda u: (scaled(u) - first) / u, lambda u: u / scaled(u), range(9), mpf("-0.337"), mpf("0.191"), 24, alone=2)
+    emit("lwErfcTail_f32", c, 24, "(erfc(x) exp(x^2) / t - first) / u in u = t - 1/2, t = 1/(1 + x/2), x in [0.9, 10.2]", e)
+
+
 def inverse_error_function_f32():
     # In w = -log(1 - x^2) the ratio erfinv(x)/x is smooth; in sqrt(w) it is nearly linear far out.
     def ratio(w):
@@ -263,6 +274,7 @@ def main():
     hyperbolic()
     cube_root()
     error_function_f32()
+    complementary_error_function_f32()
     inverse_error_function_f32()
     error_function()
     print("/* clang-format on */\n#endif")

@@ -53,6 +53,9 @@ public:
       return signalPassFailure();
     }
     Block &block = function.getBody().front();
+    // Behind everything that is computed, so that they do not divide clusters.
+    for (plan::AssertOp assertion : llvm::to_vector(block.getOps<plan::AssertOp>()))
+      assertion->moveBefore(block.getTerminator());
     // The engine of each operation; null for those that stay with the host.
     SmallVector<std::pair<Operation *, EngineAttrInterface>> assignment;
     bool failed = false;
@@ -65,7 +68,7 @@ public:
     if (failed)
       return signalPassFailure();
 
-    // One cluster per run of operations of one engine. Operations of the host do not end a run: they are constants.
+    // One cluster per run of operations of one engine. Operations of the host do not end a run.
     SmallVector<Operation *> run;
     EngineAttrInterface current = nullptr;
     for (auto [op, engine] : assignment) {
@@ -83,8 +86,10 @@ public:
   }
 
 private:
-  // Constants belong to whoever uses them: closing a cluster copies or passes them.
-  static bool staysWithHost(Operation *op) { return op->hasTrait<OpTrait::ConstantLike>(); }
+  // Constants belong to whoever uses them: closing a cluster copies or passes them. Assertions are the host's own.
+  static bool staysWithHost(Operation *op) {
+    return op->hasTrait<OpTrait::ConstantLike>() || isa<plan::AssertOp>(op);
+  }
 
   EngineAttrInterface choose(Operation *op) {
     SmallVector<std::pair<StringRef, std::string>> reasons;

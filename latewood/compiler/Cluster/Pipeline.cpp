@@ -24,7 +24,7 @@ void cluster::buildClusterPipeline(OpPassManager &pipeline, const std::vector<st
 LogicalResult cluster::verifyPostcondition(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>())
     for (Operation &op : function.getBody().getOps())
-      if (!isa<plan::CallOp, plan::CallAllocOp, tensor::EmptyOp, func::ReturnOp>(op) &&
+      if (!isa<plan::AssertOp, plan::CallOp, plan::CallAllocOp, tensor::EmptyOp, func::ReturnOp>(op) &&
           !op.hasTrait<OpTrait::ConstantLike>())
         return op.emitError() << "'" << op.getName() << "' is left in a host function after clustering";
   return success();

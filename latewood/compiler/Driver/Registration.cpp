@@ -4,6 +4,7 @@
 
 #include "latewood/compiler/Driver/Registration.h"
 #include "latewood/compiler/Dialect/CHLO/CHLO.h"
+#include "latewood/compiler/Dialect/Check/Check.h"
 #include "latewood/compiler/Dialect/CPU/CPU.h"
 #include "latewood/compiler/Dialect/Executor/Executor.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
@@ -50,7 +51,7 @@
 using namespace mlir;
 
 void latewood::driver::registerDialects(DialectRegistry &registry) {
-  registry.insert<chlo::CHLODialect, cpu::CPUDialect, executor::ExecutorDialect, plan::PlanDialect, sdy::SdyDialect,
+  registry.insert<check::CheckDialect, chlo::CHLODialect, cpu::CPUDialect, executor::ExecutorDialect, plan::PlanDialect, sdy::SdyDialect,
                   stablehlo::StableHLODialect>();
   registry.insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect,
                   func::FuncDialect, index::IndexDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,

@@ -46,6 +46,29 @@ def ExpandCompositesPass : Pass<"latewood-expand-composites", "::mlir::ModuleOp"
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
 
+def ExpandChecksPass : Pass<"latewood-expand-checks", "::mlir::ModuleOp"> {
+  let summary = "Turns checks into a count of wrong elements and an assertion";
+  let description = [{
+    Takes the operations of the `check` dialect and the custom calls `@check.expect_eq`, `@check.expect_almost_eq` and
+    `@check.expect_close` of exported programs.
+
+    ```mlir
+    // before
+    check.expect_eq %0, %1 : tensor<2xi32>
+    // after
+    %2 = stablehlo.compare NE, %0, %1 …
+    %3 = stablehlo.convert %2 : (tensor<2xi1>) -> tensor<2xi64>
+    %4 = stablehlo.reduce(%3 init: %zero) applies stablehlo.add across dimensions = [0] …
+    %5 = stablehlo.compare EQ, %4, %zero …
+    plan.assert %5, "check.expect_eq failed: {0} of 2 elements differ"(%4) : tensor<i1>, tensor<i64>
+    ```
+
+    Postcondition: no check is left.
+    Refuses a check that does not exist, and distances in units in the last place of elements smaller than a byte.
+  }];
+  let dependentDialects = ["::latewood::plan::PlanDialect", "::latewood::stablehlo::StableHLODialect"];
+}
+
 def SimplifyStableHLOPass : Pass<"latewood-simplify-stablehlo", "::mlir::func::FuncOp"> {
   let summary = "Exact rewrites that let more operations fuse";
   let description = [{

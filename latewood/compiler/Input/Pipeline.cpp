@@ -19,6 +19,8 @@ void input::buildInputPipeline(OpPassManager &pm) {
   pm.addPass(createInlinerPass());
   // What was inlined everywhere has no caller left, nor has the decomposition of a composite that became an operation.
   pm.addPass(createSymbolDCEPass());
+  // After inlining, so that assertions stand in public functions, where the host can run them.
+  pm.addPass(createExpandChecksPass());
   // Equal constants and broadcasts must be one value before patterns compare operands.
   pm.addNestedPass<func::FuncOp>(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createSimplifyStableHLOPass());
@@ -32,7 +34,8 @@ LogicalResult input::verifyInputPostcondition(ModuleOp module) {
       op->emitError() << "function '" << call.getCallee() << "' could not be inlined: it calls itself, or has no body";
       return WalkResult::interrupt();
     }
-    if (isa<stablehlo::CompositeOp>(op) || op->getName().getDialectNamespace() == "sdy") {
+    if (isa<stablehlo::CompositeOp>(op) || op->getName().getDialectNamespace() == "sdy" ||
+        op->getName().getDialectNamespace() == "check") {
       op->emitError() << "'" << op->getName() << "' is left after phase input";
       return WalkResult::interrupt();
     }

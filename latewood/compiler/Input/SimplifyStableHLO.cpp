@@ -253,6 +253,34 @@ private:
   }
 };
 
+/// A reduction over dimensions of extent 1 by one operation combines each element with the initial value.
+struct ReduceOfUnitDims : OpRewritePattern<stablehlo::ReduceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(stablehlo::ReduceOp op, PatternRewriter &rewriter) const override {
+    Block &body = op.getBody().front();
+    if (op.getInputs().size() != 1 || !llvm::hasNItems(body, 2))
+      return failure();
+    RankedTensorType from = getTensor(op.getInputs().front()), to = getTensor(op.getResult(0));
+    Operation &combiner = body.front();
+    bool isPlain = combiner.hasTrait<stablehlo::ElementwiseTrait>() && combiner.getNumOperands() == 2 &&
+                   combiner.getOperand(0) == body.getArgument(0) && combiner.getOperand(1) == body.getArgument(1) &&
+                   body.getTerminator()->getOperand(0) == combiner.getResult(0);
+    bool isUnit = llvm::all_of(op.getDimensions(), [&](int64_t dim) { return from.getDimSize(dim) == 1; });
+    if (!isPlain || !isUnit || op.getDimensions().empty() || !to.hasStaticShape() || from.getElementType() != to.getElementType() ||
+        getTensor(combiner.getResult(0)).getElementType() != to.getElementType())
+      return failure();
+    Value init = stablehlo::BroadcastInDimOp::create(rewriter, op.getLoc(), to, op.getInitValues().front(), ArrayRef<int64_t>());
+    Value input = stablehlo::ReshapeOp::create(rewriter, op.getLoc(), to, op.getInputs().front());
+    OperationState state(combiner.getLoc(), combiner.getName());
+    state.addOperands({init, input});
+    state.addTypes(to);
+    state.propertiesAttr = combiner.getPropertiesAsAttribute();
+    rewriter.replaceOp(op, rewriter.create(state));
+    return success();
+  }
+};
+
 //===----------------------------------------------------------------------===//
 // Operations that change nothing
 //===----------------------------------------------------------------------===//
@@ -383,7 +411,7 @@ struct SimplifyStableHLOPass : input::impl::SimplifyStableHLOPassBase<SimplifySt
     RewritePatternSet set(context);
     set.add<BroadcastDropsUnitDims, BroadcastIsReshape, BroadcastOfBroadcast, BroadcastOfReshape, DotOfTranspose,
             ElementwiseOfReshapes, ExtremumOfInfinity<stablehlo::MaxOp>, ExtremumOfInfinity<stablehlo::MinOp>,
-            ReshapeOfReshape, SelectOfBooleans, TransposeIsReshape, TransposeOfTranspose, UnaryOfTranspose>(context);
+            ReduceOfUnitDims, ReshapeOfReshape, SelectOfBooleans, TransposeIsReshape, TransposeOfTranspose, UnaryOfTranspose>(context);
     for (RegisteredOperationName name : context->getRegisteredOperations())
       if (name.getDialectNamespace() == "stablehlo" || name.getDialectNamespace() == "chlo")
         name.getCanonicalizationPatterns(set, context);

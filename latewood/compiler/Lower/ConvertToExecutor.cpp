@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// From buffers to the host program. The workspace of a function has two parts: the buffers that pass from one cluster to another,
-// each with a place of its own, and behind them the scratch memory of the cluster that runs, sized by the largest.
+// From buffers to the host program. The workspace of a function has two parts: the buffers that pass from one cluster
+// to another, each with a place of its own, and behind them the scratch memory of the cluster that runs, sized by the
+// largest. Buffers of dynamic shape are allocated by the call.
 //
-// In:  host functions of memref operations and cluster calls; engine functions lowered to LLVM.
-// Out: host functions of executor operations.
+// In:  host functions of memref and arith operations, cluster calls and structured control flow; engine functions
+// lowered to LLVM. Out: host functions of executor operations and structured control flow.
 
 #include "latewood/compiler/Dialect/Executor/Executor.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "latewood/compiler/Lower/Passes.h"
+#include "latewood/compiler/Lower/ScalarsToExecutor.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -23,18 +29,182 @@ namespace {
 
 constexpr int64_t alignment = 64;
 
-class ConvertToExecutorPass : public impl::ConvertToExecutorPassBase<ConvertToExecutorPass> {
+// Converts one host function.
+class HostFunctionLowering {
 public:
-  void runOnOperation() override {
-    SymbolTableCollection symbols;
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (failed(convert(function, symbols)))
-        return signalPassFailure();
+  HostFunctionLowering(func::FuncOp function, SymbolTableCollection &symbols)
+      : function(function), symbols(symbols), rewriter(function.getContext()) {}
+
+  LogicalResult run() {
+    SmallVector<Operation *> operations;
+    function.getBody().walk([&](Operation *op) { operations.push_back(op); });
+    for (Operation *op : operations) {
+      rewriter.setInsertionPoint(op);
+      if (failed(convert(op)))
+        return failure();
+    }
+    // Only now is it known where the scratch memory begins.
+    for (plan::CallOp call : calls)
+      launch(call);
+    function->setAttr(executor::ExecutorDialect::getWorkspaceBytesAttrName(),
+                      rewriter.getI64IntegerAttr(bufferBytes + scratchBytes));
+    return success();
   }
 
 private:
+  LogicalResult convert(Operation *op) {
+    if (isa<executor::ExecutorDialect>(op->getDialect()) || isa<func::ReturnOp, scf::YieldOp, scf::ConditionOp>(op) ||
+        convertScalarToExecutor(rewriter, op))
+      return success();
+    return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+        .Case<memref::AllocOp, memref::DeallocOp, memref::CopyOp, memref::DimOp, memref::LoadOp, memref::CastOp,
+              memref::CollapseShapeOp, memref::ExpandShapeOp, memref::ViewOp, plan::AssertOp, plan::CallOp, scf::IfOp,
+              scf::WhileOp, scf::ForOp>([&](auto typed) { return convertOp(typed); })
+        .Case([&](cf::AssertOp assertion) {
+          rewriter.replaceOpWithNewOp<executor::AssertOp>(op, assertion.getArg(), assertion.getMsg(), ValueRange());
+          return success();
+        })
+        .Default([](Operation *other) -> LogicalResult {
+          return other->emitError() << "'" << other->getName() << "' has no form in the host program";
+        });
+  }
+
+  //===--- Memory ------------------------------------------------------------------------------------------------===//
+
+  LogicalResult convertOp(memref::AllocOp alloc) {
+    if (!alloc.getType().hasStaticShape()) {
+      rewriter.replaceOpWithNewOp<executor::AllocOp>(alloc, alloc.getType(), alloc.getDynamicSizes());
+      return success();
+    }
+    auto bytes = executor::getByteSize(alloc.getType());
+    if (failed(bytes))
+      return alloc.emitError() << "a buffer between clusters needs the identity layout, got " << alloc.getType();
+    // Every iteration would get the same place again.
+    if (alloc->getParentOfType<LoopLikeOpInterface>() &&
+        llvm::any_of(alloc->getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); }))
+      return alloc.emitError("a buffer that is allocated in a loop leaves its iteration");
+    rewriter.replaceOpWithNewOp<executor::WorkspaceOp>(alloc, alloc.getType(), bufferBytes);
+    bufferBytes = llvm::alignTo(bufferBytes + *bytes, alignment);
+    return success();
+  }
+
+  LogicalResult convertOp(memref::DeallocOp dealloc) {
+    if (auto alloc = dealloc.getMemref().getDefiningOp<executor::AllocOp>())
+      executor::FreeOp::create(rewriter, dealloc.getLoc(), alloc.getResult());
+    rewriter.eraseOp(dealloc);
+    return success();
+  }
+
+  LogicalResult convertOp(memref::CopyOp copy) {
+    if (copy.getSource().getType() != copy.getTarget().getType())
+      return copy.emitError() << "copies " << copy.getSource().getType() << " to " << copy.getTarget().getType()
+                              << "; the host copies whole buffers of one type";
+    rewriter.replaceOpWithNewOp<executor::CopyOp>(copy, copy.getSource(), copy.getTarget());
+    return success();
+  }
+
+  LogicalResult convertOp(memref::DimOp dim) {
+    std::optional<int64_t> dimension = dim.getConstantIndex();
+    if (!dimension || !isa<MemRefType>(dim.getSource().getType()))
+      return dim.emitError("asks for a dimension that is not constant");
+    rewriter.replaceOpWithNewOp<executor::DimOp>(dim, dim.getSource(), *dimension);
+    return success();
+  }
+
+  LogicalResult convertOp(memref::LoadOp load) {
+    MemRefType type = load.getMemRefType();
+    int64_t position = 0;
+    for (auto [index, extent] : llvm::zip(load.getIndices(), type.getShape())) {
+      APInt value;
+      if (!matchPattern(index, m_ConstantInt(&value)) || ShapedType::isDynamic(extent))
+        return load.emitError("reads an element at a place that is not constant");
+      position = position * extent + value.getSExtValue();
+    }
+    if (!type.getElementType().isIntOrIndex())
+      return load.emitError() << "reads an element of type " << type.getElementType() << "; the host computes integers";
+    rewriter.replaceOpWithNewOp<executor::LoadOp>(load, load.getType(), load.getMemref(), position);
+    return success();
+  }
+
+  //===--- Views -------------------------------------------------------------------------------------------------===//
+
+  Value dim(Value buffer, int64_t dimension) {
+    return executor::DimOp::create(rewriter, buffer.getLoc(), buffer, dimension);
+  }
+
+  LogicalResult replaceByView(Operation *op, Value source, ValueRange sizes, Value offset = {}) {
+    auto type = cast<MemRefType>(op->getResult(0).getType());
+    auto from = dyn_cast<MemRefType>(source.getType());
+    if (!from || !from.getLayout().isIdentity() || !type.getLayout().isIdentity())
+      return op->emitError() << "sees " << source.getType() << " as " << type << "; buffers of the host are contiguous";
+    rewriter.replaceOpWithNewOp<executor::ViewOp>(op, type, source, offset, sizes);
+    return success();
+  }
+
+  LogicalResult convertOp(memref::CastOp cast) {
+    auto type = dyn_cast<MemRefType>(cast.getType());
+    if (!type)
+      return cast.emitError("to a type without a rank has no form in the host program");
+    SmallVector<Value> sizes;
+    for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
+      if (type.isDynamicDim(dimension))
+        sizes.push_back(dim(cast.getSource(), dimension));
+    return replaceByView(cast, cast.getSource(), sizes);
+  }
+
+  LogicalResult convertOp(memref::CollapseShapeOp collapse) {
+    auto type = collapse.getResultType();
+    SmallVector<Value> sizes;
+    for (auto [dimension, group] : llvm::enumerate(collapse.getReassociationIndices())) {
+      if (!type.isDynamicDim(dimension))
+        continue;
+      Value product;
+      for (int64_t source : group) {
+        Value extent = dim(collapse.getSrc(), source);
+        product = product ? executor::MulOp::create(rewriter, collapse.getLoc(), product, extent).getResult() : extent;
+      }
+      sizes.push_back(product);
+    }
+    return replaceByView(collapse, collapse.getSrc(), sizes);
+  }
+
+  LogicalResult convertOp(memref::ExpandShapeOp expand) {
+    return replaceByView(expand, expand.getSrc(), expand.getOutputShape());
+  }
+
+  LogicalResult convertOp(memref::ViewOp view) {
+    return replaceByView(view, view.getSource(), view.getSizes(), view.getByteShift());
+  }
+
+  //===--- Control flow ------------------------------------------------------------------------------------------===//
+
+  LogicalResult checkCarried(Operation *op, TypeRange types) {
+    for (Type type : types) {
+      auto memref = dyn_cast<MemRefType>(type);
+      if (!type.isIntOrIndex() && !(memref && memref.hasStaticShape()))
+        return op->emitError() << "'" << op->getName() << "' carries a value of type " << type
+                               << "; on the host it may carry integers and buffers of static shape";
+    }
+    return success();
+  }
+
+  LogicalResult convertOp(scf::IfOp op) { return checkCarried(op, op.getResultTypes()); }
+
+  LogicalResult convertOp(scf::WhileOp op) {
+    return failed(checkCarried(op, op.getInits().getTypes())) ? failure() : checkCarried(op, op.getResultTypes());
+  }
+
+  LogicalResult convertOp(scf::ForOp op) {
+    APInt step;
+    if (op.getUnsignedCmp() || !matchPattern(op.getStep(), m_ConstantInt(&step)) || !step.isStrictlyPositive())
+      return op.emitError("'scf.for' on the host counts signed, by a step that is a positive constant");
+    return checkCarried(op, op.getResultTypes());
+  }
+
+  //===--- Engines -----------------------------------------------------------------------------------------------===//
+
   // Bytes of scratch memory that the callee of `call` needs.
-  FailureOr<int64_t> getScratchBytes(plan::CallOp call, SymbolTableCollection &symbols) {
+  FailureOr<int64_t> getScratchBytes(plan::CallOp call) {
     auto callee = symbols.lookupNearestSymbolFrom<LLVM::LLVMFuncOp>(call, call.getCallee());
     if (!callee)
       return call.emitError() << "callee " << call.getCallee() << " has not been compiled by its engine";
@@ -42,49 +212,57 @@ private:
     return bytes ? bytes.getInt() : 0;
   }
 
-  LogicalResult convert(func::FuncOp function, SymbolTableCollection &symbols) {
-    IRRewriter rewriter(&getContext());
-    int64_t bufferBytes = 0, scratchBytes = 0;
-    SmallVector<plan::CallOp> calls;
-    for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
-      rewriter.setInsertionPoint(&op);
-      if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
-        auto bytes = executor::getByteSize(alloc.getType());
-        if (failed(bytes))
-          return op.emitError() << "a buffer between clusters needs a static shape, got " << alloc.getType();
-        rewriter.replaceOpWithNewOp<executor::WorkspaceOp>(&op, alloc.getType(), bufferBytes);
-        bufferBytes = llvm::alignTo(bufferBytes + *bytes, alignment);
-      } else if (isa<memref::DeallocOp>(op)) {
-        rewriter.eraseOp(&op);
-      } else if (auto copy = dyn_cast<memref::CopyOp>(op)) {
-        if (copy.getSource().getType() != copy.getTarget().getType())
-          return op.emitError() << "copies " << copy.getSource().getType() << " to " << copy.getTarget().getType()
-                                << "; the host copies whole buffers of one type";
-        rewriter.replaceOpWithNewOp<executor::CopyOp>(&op, copy.getSource(), copy.getTarget());
-      } else if (auto call = dyn_cast<plan::CallOp>(op)) {
-        auto bytes = getScratchBytes(call, symbols);
-        if (failed(bytes))
-          return failure();
-        scratchBytes = std::max(scratchBytes, *bytes);
-        calls.push_back(call);
-      } else if (!isa<executor::ExecutorDialect>(op.getDialect()) && !isa<func::ReturnOp>(op)) {
-        return op.emitError() << "'" << op.getName() << "' has no form in the host program";
-      }
-    }
-    // Only now is it known where the scratch memory begins.
-    for (plan::CallOp call : calls) {
-      rewriter.setInsertionPoint(call);
-      int64_t bytes = *getScratchBytes(call, symbols);
-      Value scratch;
-      if (bytes != 0)
-        scratch = executor::WorkspaceOp::create(rewriter, call.getLoc(),
-                                                MemRefType::get({bytes}, rewriter.getI8Type()), bufferBytes);
-      executor::LaunchOp::create(rewriter, call.getLoc(), call.getCallee(), llvm::to_vector(call.getOperands()), scratch);
-      rewriter.eraseOp(call);
-    }
-    function->setAttr(executor::ExecutorDialect::getWorkspaceBytesAttrName(),
-                      rewriter.getI64IntegerAttr(bufferBytes + scratchBytes));
+  LogicalResult convertOp(plan::AssertOp assertion) {
+    auto load = [&](Value buffer) -> Value {
+      Type element = cast<MemRefType>(buffer.getType()).getElementType();
+      Type scalar = rewriter.getIntegerType(element.getIntOrFloatBitWidth());
+      return executor::LoadOp::create(rewriter, assertion.getLoc(), scalar, buffer, 0);
+    };
+    Value condition = load(assertion.getCondition());
+    SmallVector<Value> values(llvm::map_range(assertion.getValues(), load));
+    rewriter.replaceOpWithNewOp<executor::AssertOp>(assertion, condition, assertion.getMessage(), values);
     return success();
+  }
+
+  LogicalResult convertOp(plan::CallOp call) {
+    auto bytes = getScratchBytes(call);
+    if (failed(bytes))
+      return failure();
+    scratchBytes = std::max(scratchBytes, *bytes);
+    calls.push_back(call);
+    return success();
+  }
+
+  void launch(plan::CallOp call) {
+    rewriter.setInsertionPoint(call);
+    SmallVector<Value> arguments = llvm::to_vector(call.getOperands());
+    for (Value buffer : call.getOperands())
+      if (auto type = dyn_cast<MemRefType>(buffer.getType()))
+        for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
+          if (type.isDynamicDim(dimension))
+            arguments.push_back(dim(buffer, dimension));
+    Value scratch;
+    if (int64_t bytes = *getScratchBytes(call); bytes != 0)
+      scratch = executor::WorkspaceOp::create(rewriter, call.getLoc(), MemRefType::get({bytes}, rewriter.getI8Type()),
+                                              bufferBytes);
+    executor::LaunchOp::create(rewriter, call.getLoc(), call.getCallee(), arguments, scratch);
+    rewriter.eraseOp(call);
+  }
+
+  func::FuncOp function;
+  SymbolTableCollection &symbols;
+  IRRewriter rewriter;
+  int64_t bufferBytes = 0, scratchBytes = 0;
+  SmallVector<plan::CallOp> calls;
+};
+
+class ConvertToExecutorPass : public impl::ConvertToExecutorPassBase<ConvertToExecutorPass> {
+public:
+  void runOnOperation() override {
+    SymbolTableCollection symbols;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (failed(HostFunctionLowering(function, symbols).run()))
+        return signalPassFailure();
   }
 };
 

@@ -4,6 +4,7 @@
 #include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -172,5 +173,43 @@ LogicalResult CallOp::bufferize(RewriterBase &rewriter, const bufferization::Buf
     return failure();
   CallOp::create(rewriter, getLoc(), TypeRange(), getCallee(), inputs, outs);
   bufferization::replaceOpWithBufferizedValues(rewriter, *this, outs);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// AssertOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult AssertOp::verify() {
+  // (C1)
+  auto isScalar = [](Type type) {
+    auto shaped = dyn_cast<ShapedType>(type);
+    return shaped && shaped.hasRank() && shaped.getRank() == 0 && shaped.getElementType().isInteger();
+  };
+  if (!isScalar(getCondition().getType()) || !getElementTypeOrSelf(getCondition()).isInteger(1))
+    return emitOpError() << "needs a 0-dimensional i1 as its condition, got " << getCondition().getType();
+  for (Value value : getValues())
+    if (!isScalar(value.getType()))
+      return emitOpError() << "needs 0-dimensional integers as values, got " << value.getType();
+  return success();
+}
+
+bool AssertOp::bufferizesToMemoryRead(OpOperand &, const bufferization::AnalysisState &) { return true; }
+bool AssertOp::bufferizesToMemoryWrite(OpOperand &, const bufferization::AnalysisState &) { return false; }
+bufferization::AliasingValueList AssertOp::getAliasingValues(OpOperand &, const bufferization::AnalysisState &) {
+  return {};
+}
+
+LogicalResult AssertOp::bufferize(RewriterBase &rewriter, const bufferization::BufferizationOptions &options,
+                                  bufferization::BufferizationState &state) {
+  SmallVector<Value> buffers;
+  for (Value value : getOperands()) {
+    FailureOr<Value> buffer = bufferization::getBuffer(rewriter, value, options, state);
+    if (failed(buffer))
+      return failure();
+    buffers.push_back(*buffer);
+  }
+  bufferization::replaceOpWithNewBufferizedOp<AssertOp>(rewriter, *this, buffers.front(), getMessage(),
+                                                        ValueRange(buffers).drop_front());
   return success();
 }

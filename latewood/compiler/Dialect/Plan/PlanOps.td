@@ -191,4 +191,22 @@ def Plan_CallAllocOp : Plan_Op<"call_alloc", [DeclareOpInterfaceMethods<SymbolUs
   let assemblyFormat = "$callee `(` $inputs `)` attr-dict `:` functional-type(operands, results)";
 }
 
+def Plan_AssertOp : Plan_Op<"assert", [
+    DeclareOpInterfaceMethods<BufferizableOpInterface,
+      ["bufferizesToMemoryRead", "bufferizesToMemoryWrite", "getAliasingValues", "bufferize"]>]> {
+  let summary = "Fails the call unless a computed condition holds";
+  let description = [{
+    Done by the host: engines compute the condition and the values, 0-dimensional tensors (or buffers). The message is what
+    the caller gets, with `{0}`, `{1}` … replaced by the values.
+    ```mlir
+    plan.assert %ok, "expected {0} rows"(%n) : tensor<i1>, tensor<i64>
+    ```
+    Constraints:
+    - (C1) The condition is a 0-dimensional i1, the values are 0-dimensional integers.
+  }];
+  let arguments = (ins AnyType:$condition, StrAttr:$message, Variadic<AnyType>:$values);
+  let assemblyFormat = "$condition `,` $message (`(` $values^ `)`)? attr-dict `:` type($condition) (`,` type($values)^)?";
+  let hasVerifier = 1;
+}
+
 #endif // LATEWOOD_COMPILER_DIALECT_PLAN_PLANOPS

@@ -39,8 +39,7 @@ def pages() -> dict[Path, str]:
     result = {}
     for source in sorted(COMPILER.glob("Dialect/*/*Ops.td")):
         name = source.parent.name
-        definition = source.with_name(f"{name}Dialect.td")
-        text = (definition if definition.exists() else source).read_text()
+        text = "".join(definition.read_text() for definition in sorted(source.parent.glob("*.td")))
         namespace = re.search(r"def \w+ : Dialect\b.*?let name = \"(\w+)\"", text, re.DOTALL)
         if namespace is None or source.name != f"{name}Ops.td":
             continue

@@ -21,6 +21,7 @@ struct Arguments {
   std::string output;
   bool remarks = false;
   bool timing = false;
+  bool emitLua = false;
   PrintPipeline printPipeline = PrintPipeline::No;
   Pipeline::RunOptions run;
   std::vector<std::string> options;
@@ -32,6 +33,7 @@ void printHelp() {
                   "  -o FILE              where the executable goes ('-' for standard output)\n"
                   "  --until=PHASE        stop after this phase and write the module as text\n"
                   "  --since=PHASE        the input is a module that has finished this phase: go on behind it\n"
+                  "  --emit=lua           write the host program as Lua source (default output: standard output)\n"
                   "  --print-pipeline     print the passes and stop; =one-line and =phases print other forms of it\n"
                   "  --dump-dir=DIR       write the module into numbered files after each pass that changed it\n"
                   "  --reproducer=FILE    when a pass fails, write what repeats the failure\n"
@@ -92,6 +94,10 @@ llvm::Expected<Arguments> parseArguments(int argc, char **argv) {
       result.run.dumpDirectory = argument.str();
     } else if (argument.consume_front("--reproducer=")) {
       result.run.reproducer = argument.str();
+    } else if (argument == "--emit=lua") {
+      result.emitLua = true;
+    } else if (argument.starts_with("--emit")) {
+      return llvm::createStringError("unknown form '" + argument + "'; there is --emit=lua");
     } else if (argument == "--print-pipeline") {
       result.printPipeline = PrintPipeline::Indented;
     } else if (argument == "--print-pipeline=one-line") {
@@ -112,6 +118,10 @@ llvm::Expected<Arguments> parseArguments(int argc, char **argv) {
     return result;
   if (result.input.empty())
     return llvm::createStringError("no input; see latewood-compile --help");
+  if (result.emitLua && !result.run.until.empty())
+    return llvm::createStringError("--emit=lua needs the whole pipeline, and --until stops it");
+  if (result.emitLua && result.output.empty())
+    result.output = "-";
   if (result.output.empty())
     return llvm::createStringError("no output: give -o FILE.lwx");
   return result;
@@ -197,6 +207,13 @@ llvm::Error compileFile(const Arguments &arguments, const StableHLOToExecutableO
     Module::PrintOptions print;
     print.locations = true;
     if (llvm::Error error = writeFile(arguments.output, module->str(print)))
+      return error;
+  } else if (arguments.emitLua) {
+    progress.clear();
+    auto source = translateToLua(*module);
+    if (!source)
+      return source.takeError();
+    if (llvm::Error error = writeFile(arguments.output, *source))
       return error;
   } else {
     progress.show("translate");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Drops the results of host functions once their values are in the slots. Bufferization may have decided to compute a value
-// elsewhere; a copy then brings it home, so that no slot is ever left unwritten.
+// Drops the results of host functions once their values are in the slots. Bufferization may have decided to compute a
+// value elsewhere; a copy then brings it home, so that no slot is ever left unwritten.
 //
 // In:  bufferized public functions that return memrefs.
-// Out: public functions without results.
+// Out: public functions without results, whose result types have the identity layout.
 
 #include "latewood/compiler/Bufferize/Passes.h"
 #include "latewood/compiler/Dialect/Executor/Executor.h"
@@ -18,6 +18,16 @@ namespace latewood::bufferize {
 #include "latewood/compiler/Bufferize/Passes.h.inc"
 
 namespace {
+
+// The buffer that `value` shows in another shape.
+Value stripReshapes(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
 
 class FinishSlotsPass : public impl::FinishSlotsPassBase<FinishSlotsPass> {
 public:
@@ -36,9 +46,18 @@ public:
         terminator->emitError() << "result " << index << " has no output slot";
         return signalPassFailure();
       }
-      if (value == request.getResult())
+      auto type = cast<MemRefType>(value.getType());
+      auto normal = executor::normalizeLayout(type);
+      if (failed(normal)) {
+        terminator->emitError() << "result " << index << " has type " << type
+                                << ", but results are row-major with offset 0";
+        return signalPassFailure();
+      }
+      if (stripReshapes(value) == request.getResult())
         continue;
       request.emitRemark() << "result " << index << " is copied into its slot: it was computed elsewhere";
+      if (type != *normal)
+        value = memref::CastOp::create(builder, terminator->getLoc(), *normal, value);
       memref::CopyOp::create(builder, terminator->getLoc(), value, request.getResult());
     }
     terminator->setOperands({});
@@ -46,6 +65,20 @@ public:
     function.removeResAttrsAttr();
     for (unsigned index = 0; index < function.getNumArguments(); ++index)
       function.removeArgAttr(index, bufferization::BufferizationDialect::kWritableAttrName);
+    normalizeResults(function);
+  }
+
+private:
+  // The signature knows one layout.
+  void normalizeResults(func::FuncOp function) {
+    StringRef name = executor::ExecutorDialect::getResultsAttrName();
+    auto types = function->getAttrOfType<ArrayAttr>(name);
+    if (!types)
+      return;
+    SmallVector<Attribute> normal;
+    for (Type type : types.getAsValueRange<TypeAttr>())
+      normal.push_back(TypeAttr::get(*executor::normalizeLayout(cast<MemRefType>(type))));
+    function->setAttr(name, ArrayAttr::get(&getContext(), normal));
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Moves constants of the host into the file. Equal ones are stored once: attributes are unique, so that comparing pointers compares
-// contents.
+// Moves constants of the host into the file. Equal ones are stored once: attributes are unique, so that comparing
+// pointers compares contents.
 //
 // In:  host functions with constants of any dialect.
 // Out: executor.constant at module level, executor.get_constant where they are used.
@@ -43,8 +43,8 @@ public:
         }
         executor::ConstantOp &constant = known[value];
         if (!constant) {
-          constant = executor::ConstantOp::create(atModule, op->getLoc(),
-                                                  ("constant_" + Twine(known.size() - 1)).str(), value);
+          constant = executor::ConstantOp::create(atModule, op->getLoc(), ("constant_" + Twine(known.size() - 1)).str(),
+                                                  value);
           symbols.insert(constant);
         }
         OpBuilder builder(op);

@@ -29,7 +29,7 @@ def OutlineConstantsPass : Pass<"latewood-outline-constants", "::mlir::ModuleOp"
 def RequestSlotsPass : Pass<"latewood-request-slots", "::mlir::func::FuncOp"> {
   let summary = "Ties each result of a public function to its output slot";
   let description = [{
-    A result that a cluster computes is written in place: the destination of the call becomes the request. Other results (an
+    A result that a cluster computes is written in place, also through reshapes: the destination of the call becomes the request. Other results (an
     argument, a constant, a value that is returned twice) are copied into their slot, and a remark says so. Requests stand at the
     beginning of the function, so that a call that cannot get its memory fails before it computes.
 
@@ -46,7 +46,8 @@ def RequestSlotsPass : Pass<"latewood-request-slots", "::mlir::func::FuncOp"> {
     return %0, %1 : tensor<4xf32>, tensor<4xf32>
     ```
 
-    Arguments become read-only. Postcondition: every returned value is tied to the slot of its position.
+    Arguments become read-only. Memory that the caller gives up (`tf.aliasing_output`, `jax.buffer_donor`) is recorded in
+    `executor.donated`, in pairs of an argument and a result of its type. Postcondition: every returned value is tied to the slot of its position.
   }];
   let dependentDialects = ["::latewood::executor::ExecutorDialect", "::mlir::bufferization::BufferizationDialect"];
 }
@@ -55,7 +56,8 @@ def FinishSlotsPass : Pass<"latewood-finish-slots", "::mlir::func::FuncOp"> {
   let summary = "Drops the results of a bufferized public function: they are in their slots";
   let description = [{
     Checks that each returned buffer is the memory of its slot; where bufferization decided otherwise, copies it there, and a
-    remark says so. The types of the results stay in the attribute `executor.results`.
+    remark says so. The types of the results stay in the attribute `executor.results`, with the identity layout. Refuses a result
+    with any other layout, unless it says the same: `strided<[4, 1]>` for 4x4 elements.
 
     ```mlir
     // before

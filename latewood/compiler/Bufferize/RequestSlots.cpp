@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Ties results to output slots, before bufferization, where "this value is computed into that memory" is still a matter of replacing a
-// destination operand.
+// Ties results to output slots, before bufferization, where "this value is computed into that memory" is still a matter
+// of replacing a destination operand. A reshape between the operation and the return is no obstacle: the destination
+// becomes the slot in the shape before it.
 //
 // In:  public functions whose results are tensors.
 // Out: each returned tensor is the memory of its slot, by destination or by copy.
@@ -20,16 +21,45 @@ namespace latewood::bufferize {
 
 namespace {
 
+// Marks of JAX and TensorFlow on arguments whose memory the caller gives up: for a certain result, or for any.
+constexpr StringLiteral aliasingOutputAttrName = "tf.aliasing_output", bufferDonorAttrName = "jax.buffer_donor";
+
 class RequestSlotsPass : public impl::RequestSlotsPassBase<RequestSlotsPass> {
 public:
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (function.isExternal() || function.isPrivate())
       return;
+    if (failed(recordSignature(function)))
+      return signalPassFailure();
+
+    Operation *terminator = function.getBody().front().getTerminator();
+    OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
+    SmallVector<Value> slots;
+    for (auto [index, value] : llvm::enumerate(terminator->getOperands()))
+      slots.push_back(executor::RequestOp::create(builder, terminator->getLoc(), value.getType(), index, ValueRange()));
+    for (OpOperand &operand : terminator->getOpOperands()) {
+      Value slot = slots[operand.getOperandNumber()];
+      // Behind the requests, so that it dominates every operation of the function.
+      builder.setInsertionPointAfter(slots.back().getDefiningOp());
+      if (placeInSlot(operand.get(), slot, builder))
+        continue;
+      mlir::emitRemark(operand.get().getLoc())
+          << "result " << operand.getOperandNumber() << " is copied into its slot: "
+          << (isa<BlockArgument>(operand.get()) ? "it is an argument"
+                                                : "it is a constant, or the same value as another result");
+      builder.setInsertionPoint(terminator);
+      operand.set(bufferization::MaterializeInDestinationOp::create(builder, terminator->getLoc(), operand.get(), slot)
+                      .getResult());
+    }
+  }
+
+private:
+  // Keeps what the signature needs, and that bufferization would lose.
+  LogicalResult recordSignature(func::FuncOp function) {
     OpBuilder builder(&getContext());
     for (unsigned index = 0; index < function.getNumArguments(); ++index)
       function.setArgAttr(index, bufferization::BufferizationDialect::kWritableAttrName, builder.getBoolAttr(false));
-
     SmallVector<Attribute> types, attributes;
     for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
       auto tensor = cast<RankedTensorType>(type);
@@ -39,29 +69,45 @@ public:
     }
     function->setAttr(executor::ExecutorDialect::getResultsAttrName(), builder.getArrayAttr(types));
     function->setAttr(executor::ExecutorDialect::getResultAttrsAttrName(), builder.getArrayAttr(attributes));
-
-    Operation *terminator = function.getBody().front().getTerminator();
-    builder.setInsertionPointToStart(&function.getBody().front());
-    SmallVector<Value> slots;
-    for (auto [index, value] : llvm::enumerate(terminator->getOperands()))
-      slots.push_back(executor::RequestOp::create(builder, terminator->getLoc(), value.getType(), index, ValueRange()));
-    builder.setInsertionPoint(terminator);
-    for (OpOperand &operand : terminator->getOpOperands()) {
-      Value slot = slots[operand.getOperandNumber()];
-      if (OpOperand *destination = getFreeDestination(operand.get())) {
-        destination->set(slot);
-        continue;
-      }
-      mlir::emitRemark(operand.get().getLoc())
-          << "result " << operand.getOperandNumber() << " is copied into its slot: "
-          << (isa<BlockArgument>(operand.get()) ? "it is an argument"
-                                                : "it is a constant, or the same value as another result");
-      operand.set(bufferization::MaterializeInDestinationOp::create(builder, terminator->getLoc(), operand.get(), slot)
-                      .getResult());
-    }
+    return recordDonations(function);
   }
 
-private:
+  LogicalResult recordDonations(func::FuncOp function) {
+    SmallVector<int64_t> pairs;
+    llvm::SmallDenseSet<int64_t> taken;
+    for (unsigned index = 0; index < function.getNumArguments(); ++index) {
+      auto alias = function.getArgAttrOfType<IntegerAttr>(index, aliasingOutputAttrName);
+      if (!alias)
+        continue;
+      int64_t result = alias.getInt();
+      if (result < 0 || result >= function.getNumResults() || !taken.insert(result).second ||
+          function.getResultTypes()[result] != function.getArgumentTypes()[index])
+        return function.emitError() << "argument " << index << " has '" << aliasingOutputAttrName << " = " << result
+                                    << "', which is no result of its type, or that of another argument, too";
+      pairs.append({index, result});
+    }
+    for (unsigned index = 0; index < function.getNumArguments(); ++index) {
+      auto donor = function.getArgAttrOfType<BoolAttr>(index, bufferDonorAttrName);
+      if (!donor || !donor.getValue())
+        continue;
+      auto isFree = [&](int64_t result) {
+        return function.getResultTypes()[result] == function.getArgumentTypes()[index] && !taken.contains(result);
+      };
+      auto results = llvm::seq<int64_t>(0, function.getNumResults());
+      auto found = llvm::find_if(results, isFree);
+      if (found == results.end()) {
+        function.emitRemark() << "the memory of argument " << index
+                              << " is donated, but there is no result of its type";
+        continue;
+      }
+      taken.insert(*found);
+      pairs.append({index, *found});
+    }
+    if (!pairs.empty())
+      function->setAttr(executor::ExecutorDialect::getDonatedAttrName(), DenseI64ArrayAttr::get(&getContext(), pairs));
+    return success();
+  }
+
   // The destination of the operation that computes `value`, if it is not yet taken by a slot.
   static OpOperand *getFreeDestination(Value value) {
     auto op = value.getDefiningOp<DestinationStyleOpInterface>();
@@ -69,6 +115,32 @@ private:
       return nullptr;
     OpOperand *destination = op.getTiedOpOperand(cast<OpResult>(value));
     return destination->get().getDefiningOp<tensor::EmptyOp>() ? destination : nullptr;
+  }
+
+  // Makes the operation that computes `value`, through reshapes, write into the slot. False: it has no destination to
+  // replace.
+  static bool placeInSlot(Value value, Value slot, OpBuilder &builder) {
+    SmallVector<Operation *> reshapes;
+    while (Operation *op = value.getDefiningOp()) {
+      if (!isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op) ||
+          !cast<RankedTensorType>(op->getOperand(0).getType()).hasStaticShape())
+        break;
+      reshapes.push_back(op);
+      value = op->getOperand(0);
+    }
+    OpOperand *destination = getFreeDestination(value);
+    if (!destination)
+      return false;
+    for (Operation *op : reshapes) {
+      auto type = cast<RankedTensorType>(op->getOperand(0).getType());
+      if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
+        slot = tensor::ExpandShapeOp::create(builder, op->getLoc(), type, slot, collapse.getReassociationIndices());
+      else
+        slot = tensor::CollapseShapeOp::create(builder, op->getLoc(), type, slot,
+                                               cast<tensor::ExpandShapeOp>(op).getReassociationIndices());
+    }
+    destination->set(slot);
+    return true;
   }
 };
 

@@ -10,19 +10,38 @@ using namespace mlir;
 
 namespace latewood::driver {
 
-llvm::Expected<Bytes> translate(Module &module) {
-  Module::Impl &impl = *module.impl;
+llvm::Error Module::checkLowered() const {
   StringRef last = getPhases().back().name;
-  auto stamp = impl.module->getOperation()->getAttrOfType<StringAttr>(phaseAttrName);
+  auto stamp = impl->module->getOperation()->getAttrOfType<StringAttr>(phaseAttrName);
   if (!stamp || stamp.getValue() != last)
-    return llvm::createStringError("only a module that has finished phase '" + last + "' can be translated; this one has finished " +
+    return llvm::createStringError("only a module that has finished phase '" + last +
+                                   "' can be translated; this one has finished " +
                                    (stamp ? "phase '" + stamp.getValue().str() + "'" : "none"));
+  return llvm::Error::success();
+}
+
+llvm::Expected<Bytes> translate(Module &module) {
+  if (llvm::Error error = module.checkLowered())
+    return std::move(error);
+  Module::Impl &impl = *module.impl;
   DiagnosticCollector collector(impl.context.get(), *impl.source, impl.name);
   auto bytes = translate::translateToExecutable(*impl.module);
   if (failed(bytes))
     return makeCompilationError("translation failed", collector.take());
   impl.keep(collector.take());
   return std::move(*bytes);
+}
+
+llvm::Expected<std::string> translateToLua(Module &module) {
+  if (llvm::Error error = module.checkLowered())
+    return std::move(error);
+  Module::Impl &impl = *module.impl;
+  DiagnosticCollector collector(impl.context.get(), *impl.source, impl.name);
+  auto source = translate::translateToLua(*impl.module);
+  if (failed(source))
+    return makeCompilationError("translation to Lua failed", collector.take());
+  impl.keep(collector.take());
+  return std::move(*source);
 }
 
 llvm::Expected<Bytes> compile(StringRef textOrBytecode, const StableHLOToExecutableOptions &options, StringRef name) {

@@ -61,6 +61,8 @@ public:
 private:
   friend class Pipeline;
   friend llvm::Expected<Bytes> translate(Module &module);
+  friend llvm::Expected<std::string> translateToLua(Module &module);
+  llvm::Error checkLowered() const;
   struct Impl;
   explicit Module(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl;
@@ -125,6 +127,9 @@ private:
 
 /// Translates a module that has finished phase lower.
 llvm::Expected<Bytes> translate(Module &module);
+
+/// The host program of such a module as Lua source, for reading.
+llvm::Expected<std::string> translateToLua(Module &module);
 
 /// Parses, runs the pipeline, and translates.
 llvm::Expected<Bytes> compile(llvm::StringRef textOrBytecode, const StableHLOToExecutableOptions &options,

@@ -15,6 +15,8 @@ namespace latewood::driver {
 ArrayRef<OptionDescription> getOptionDescriptions() {
   static constexpr OptionDescription descriptions[] = {
       {"engines", "NAME[,NAME…]", "engines that the program is divided among (default: cpu)"},
+      {"host", "native|lua",
+       "form of the host program: machine code (default), or Lua source that the runtime interprets"},
       {"target", "NAME", "machine that code is made for: native (default), x86-64-v3, x86-64-v4, or the name of a CPU"},
   };
   return descriptions;
@@ -35,9 +37,11 @@ std::vector<std::string> findCloseMatches(StringRef name, ArrayRef<StringRef> ca
 }
 
 static Error unknownOption(StringRef name) {
-  SmallVector<StringRef> names(map_range(getOptionDescriptions(), [](auto &option) -> StringRef { return option.name; }));
+  SmallVector<StringRef> names(
+      map_range(getOptionDescriptions(), [](auto &option) -> StringRef { return option.name; }));
   std::vector<std::string> close = findCloseMatches(name, names);
-  std::string hint = close.empty() ? "the options are --" + join(names, ", --") : "did you mean --" + join(close, ", --") + "?";
+  std::string hint =
+      close.empty() ? "the options are --" + join(names, ", --") : "did you mean --" + join(close, ", --") + "?";
   return createStringError("unknown option '--" + name + "'; " + hint);
 }
 
@@ -55,11 +59,16 @@ Expected<StableHLOToExecutableOptions> StableHLOToExecutableOptions::parse(Array
       return createStringError("option '--" + name + "' needs a value: --" + name + "=…");
     if (name == "target") {
       options.target = value.str();
+    } else if (name == "host") {
+      if (value != "native" && value != "lua")
+        return createStringError("unknown host '" + value + "'; the hosts are native, lua");
+      options.host = value.str();
     } else if (name == "engines") {
       options.engines.clear();
       for (StringRef engine : split(value, ',')) {
         if (!is_contained(engines::getNames(), engine))
-          return createStringError("unknown engine '" + engine + "'; the engines are " + join(engines::getNames(), ", "));
+          return createStringError("unknown engine '" + engine + "'; the engines are " +
+                                   join(engines::getNames(), ", "));
         options.engines.push_back(engine.str());
       }
     }
@@ -71,7 +80,7 @@ Expected<std::vector<std::string>> StableHLOToExecutableOptions::canonical() con
   auto resolved = target::Target::resolve(target);
   if (!resolved)
     return resolved.takeError();
-  return std::vector<std::string>{"--engines=" + join(engines, ","), "--target=" + resolved->str()};
+  return std::vector<std::string>{"--engines=" + join(engines, ","), "--host=" + host, "--target=" + resolved->str()};
 }
 
 } // namespace latewood::driver

@@ -14,6 +14,8 @@ struct StableHLOToExecutableOptions {
   std::string target = "native";
   /// Engines that the program is divided among.
   std::vector<std::string> engines = {"cpu"};
+  /// What the host program becomes: `native` code, or `lua` source that the runtime interprets.
+  std::string host = "native";
 
   /// Reads `--name=value` strings on top of the defaults. Fails on an unknown name, with the closest known ones, and on a value
   /// that the option cannot have.

@@ -14,16 +14,17 @@ def RecordOptionsPass : Pass<"latewood-record-options", "::mlir::ModuleOp"> {
     percent-encoded (see Driver/OptionText.h), because MLIR's option syntax does not keep every string.
 
     ```mlir
-    module attributes {latewood.options = "--engines=cpu", plan.target = #plan.target<…>} { … }
+    module attributes {latewood.options = "--engines=cpu …", plan.target = #plan.target<…>} { … }
     ```
 
-    Refuses a target that cannot be resolved.
+    A host other than `native` is recorded as `executor.host`. Refuses a target that cannot be resolved, and an unknown host.
   }];
   let options = [
     Option<"target", "target", "std::string", "\"x86-64-v3\"", "The machine that code is made for">,
+    Option<"host", "host", "std::string", "\"native\"", "What the host program becomes: native or lua">,
     Option<"optionText", "options", "std::string", "", "Canonical options of the compilation">
   ];
-  let dependentDialects = ["::latewood::plan::PlanDialect"];
+  let dependentDialects = ["::latewood::executor::ExecutorDialect", "::latewood::plan::PlanDialect"];
 }
 
 def FinishPhasePass : Pass<"latewood-finish-phase", "::mlir::ModuleOp"> {

@@ -23,8 +23,12 @@ struct PhaseOptions : PassPipelineOptions<PhaseOptions> {
                              llvm::cl::init("native")};
   ListOption<std::string> engines{*this, "engines", llvm::cl::desc("Engines that the program is divided among")};
 
+  Option<std::string> host{*this, "host", llvm::cl::desc("What the host program becomes: native or lua"),
+                           llvm::cl::init("native")};
+
   StableHLOToExecutableOptions get() const {
     StableHLOToExecutableOptions result;
+    result.host = host;
     result.target = decodeOptionText(target);
     if (!engines.empty())
       result.engines.assign(engines.begin(), engines.end());
@@ -57,7 +61,7 @@ std::string getPhasesText(const StableHLOToExecutableOptions &options) {
       text += ",";
     text += ("latewood-" + phase.name).str();
     if (phase.name == "import")
-      text += "{" + engines + " target=" + encodeOptionText(target) + "}";
+      text += "{" + engines + " host=" + options.host + " target=" + encodeOptionText(target) + "}";
     else if (phase.name == "cluster" || phase.name == "engines")
       text += "{" + engines + "}";
   }

@@ -23,6 +23,7 @@ namespace latewood::driver {
 
 static void buildImport(OpPassManager &pipeline, const StableHLOToExecutableOptions &options) {
   RecordOptionsPassOptions record;
+  record.host = options.host;
   // An unresolvable target is reported when the options are made canonical; the pass refuses it again.
   if (auto canonical = options.canonical()) {
     record.optionText = encodeOptionText(llvm::join(*canonical, " "));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Records options and target on the module: everything after this pass depends on the module alone.
 
+#include "latewood/compiler/Dialect/Executor/Executor.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "latewood/compiler/Driver/OptionText.h"
 #include "latewood/compiler/Driver/Passes.h"
@@ -28,7 +29,13 @@ public:
       module.emitError() << llvm::toString(resolved.takeError());
       return signalPassFailure();
     }
+    if (host != "native" && host != "lua") {
+      module.emitError() << "unknown host '" << host << "'; the hosts are native, lua";
+      return signalPassFailure();
+    }
     MLIRContext *context = &getContext();
+    if (host != "native")
+      module->setAttr(executor::ExecutorDialect::getHostAttrName(), StringAttr::get(context, host));
     module->setAttr(optionsAttrName, StringAttr::get(context, decodeOptionText(optionText)));
     module->setAttr(plan::PlanDialect::getTargetAttrName(),
                     plan::TargetAttr::get(context, target::Target::getTriple(), resolved->str(),

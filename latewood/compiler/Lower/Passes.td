@@ -10,7 +10,9 @@ def ConvertToExecutorPass : Pass<"latewood-convert-to-executor", "::mlir::Module
   let summary = "Turns bufferized host functions into executor programs";
   let description = [{
     Calls of compiled clusters become launches, copies become `executor.copy`, and allocations become parts of the function's
-    workspace, behind which lies the scratch memory of the engine functions (they run one after the other and share it).
+    workspace, behind which lies the scratch memory of the engine functions (they run one after the other and share it). Buffers
+    of dynamic shape are allocated by the call, and a launch passes their dynamic extents behind the buffers. Integer arithmetic gets
+    the executor's operations, one for one; reshapes and casts of buffers become views.
 
     ```mlir
     // before
@@ -23,8 +25,31 @@ def ConvertToExecutorPass : Pass<"latewood-convert-to-executor", "::mlir::Module
     ```
 
     Precondition: engine functions are LLVM functions with the attribute `cpu.workspace_bytes`.
-    Postcondition: public functions hold operations of the executor dialect and their return, nothing else.
+    Postcondition: public functions hold operations of the executor dialect, structured control flow over integers and buffers of
+    static shape, and their return, nothing else.
     Refuses any other operation that is left in a host function.
+  }];
+  let dependentDialects = ["::latewood::executor::ExecutorDialect"];
+}
+
+def AllowSameAddressPass : Pass<"latewood-allow-same-address", "::mlir::func::FuncOp"> {
+  let summary = "Lists the results that may lie where an argument lies";
+  let description = [{
+    The runtime computes a result aside when the caller's buffer for it overlaps an argument, unless the pair is listed here: the
+    argument is read for the last time before the result is written for the first time. A copy from one to the other
+    counts as both, and so does a launch whose callee allows it for these operands (`plan.same_address`). Listed pairs are
+    also those where donated memory is used in place.
+
+    ```mlir
+    // before
+    func.func @main(%a: memref<4xf32>) attributes {executor.results = [memref<4xf32>]} {
+      %0 = executor.request 0 : memref<4xf32>
+      executor.copy %a to %0 : memref<4xf32>
+    // after
+    func.func @main(%a: memref<4xf32>) attributes {executor.same_address = array<i64: 0, 0>, …
+    ```
+
+    Precondition: host functions of executor operations. Only types that are equal are paired.
   }];
   let dependentDialects = ["::latewood::executor::ExecutorDialect"];
 }

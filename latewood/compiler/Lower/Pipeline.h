@@ -11,7 +11,7 @@ namespace latewood::lower {
 
 void buildLowerPipeline(mlir::OpPassManager &pipeline);
 
-/// Public functions hold executor operations and their return, nothing else.
+/// Public functions hold executor operations, structured control flow and their return, nothing else.
 mlir::LogicalResult verifyPostcondition(mlir::ModuleOp module);
 
 } // namespace latewood::lower

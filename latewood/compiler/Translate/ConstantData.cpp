@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The bytes of constants. MLIR keeps elements in their memory form already, but for three cases: booleans may be packed to bits,
-// splats are stored once, and external blobs have no element access.
+// The bytes of constants. MLIR keeps elements in their memory form already, but for three cases: booleans may be packed
+// to bits, splats are stored once, and external blobs have no element access.
 
 #include "latewood/compiler/Translate/ConstantData.h"
 #include "latewood/compiler/Dialect/Executor/Executor.h"

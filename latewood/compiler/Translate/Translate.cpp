@@ -8,6 +8,7 @@
 #include "latewood/compiler/Target/Target.h"
 #include "latewood/compiler/Translate/ConstantData.h"
 #include "latewood/compiler/Translate/ExecutorToLLVM.h"
+#include "latewood/compiler/Translate/ExecutorToLua.h"
 #include "latewood/format/Container.h"
 #include "latewood/format/ElementTypes.h"
 #include "latewood/format/abi.h"
@@ -59,11 +60,15 @@ FailureOr<std::unique_ptr<format::FunctionT>> describeFunction(func::FuncOp func
     if (failed(value))
       return failure();
     result->arguments.push_back(std::move(*value));
-    if (auto alias = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), "tf.aliasing_output")) {
+  }
+  for (auto [name, kind] : {std::pair(executor::ExecutorDialect::getDonatedAttrName(), format::AliasKind::donated),
+                            {executor::ExecutorDialect::getSameAddressAttrName(), format::AliasKind::same_address}}) {
+    auto pairs = function->getAttrOfType<DenseI64ArrayAttr>(name);
+    for (int64_t i = 0; pairs && i < pairs.size(); i += 2) {
       auto entry = std::make_unique<format::AliasT>();
-      entry->argument = argument.getArgNumber();
-      entry->result = static_cast<uint32_t>(alias.getInt());
-      entry->kind = format::AliasKind::donated;
+      entry->argument = static_cast<uint32_t>(pairs[i]);
+      entry->result = static_cast<uint32_t>(pairs[i + 1]);
+      entry->kind = kind;
       result->aliases.push_back(std::move(entry));
     }
   }
@@ -96,24 +101,49 @@ std::unique_ptr<format::TargetT> describeTarget(const target::Target &target) {
   return result;
 }
 
-FailureOr<target::Bytes> makeImage(ModuleOp module, const target::Target &target,
-                                   std::vector<translate::Entry> &entries) {
+// The code of a module and what it is called by.
+struct Code {
+  std::vector<translate::Entry> entries;
+  /// Empty if the host program is native.
+  std::string luaSource;
+  /// Empty if there is nothing to run natively.
+  target::Bytes image;
+};
+
+FailureOr<Code> makeCode(ModuleOp module, const target::Target &target) {
+  Code code;
+  std::vector<std::string> symbols;
   OwningOpRef<ModuleOp> flat = module.clone();
-  auto converted = translate::convertExecutorToLLVM(*flat);
-  if (failed(converted))
-    return failure();
-  entries = std::move(*converted);
+  auto host = module->getAttrOfType<StringAttr>(executor::ExecutorDialect::getHostAttrName());
+  if (host && host.getValue() == "lua") {
+    auto program = translate::convertExecutorToLua(module);
+    if (failed(program))
+      return failure();
+    code.entries = std::move(program->entries);
+    code.luaSource = std::move(program->source);
+    if (program->kernels.empty())
+      return code;
+    if (failed(translate::createLaunchThunks(*flat, *program)))
+      return failure();
+    for (const translate::LuaProgram::Kernel &kernel : program->kernels)
+      symbols.push_back(kernel.symbol);
+  } else {
+    auto converted = translate::convertExecutorToLLVM(*flat);
+    if (failed(converted))
+      return failure();
+    code.entries = std::move(*converted);
+    for (const translate::Entry &entry : code.entries)
+      symbols.push_back(entry.symbol);
+  }
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(*flat, context);
   if (!llvmModule)
     return module.emitError("cannot be translated to LLVM IR");
-  std::vector<std::string> symbols;
-  for (const translate::Entry &entry : entries)
-    symbols.push_back(entry.symbol);
   auto image = target::compileToImage(std::move(llvmModule), target, symbols);
   if (!image)
     return module.emitError() << "code generation failed: " << llvm::toString(image.takeError());
-  return std::move(*image);
+  code.image = std::move(*image);
+  return code;
 }
 
 } // namespace
@@ -161,22 +191,37 @@ FailureOr<std::vector<uint8_t>> translate::translateToExecutable(ModuleOp module
       return failure();
     metadata.functions.push_back(std::move(*description));
   }
-  std::vector<Entry> entries;
-  auto image = makeImage(module, *target, entries);
-  if (failed(image))
+  auto code = makeCode(module, *target);
+  if (failed(code))
     return failure();
-  for (auto [function, entry] : llvm::zip_equal(metadata.functions, entries))
+  for (auto [function, entry] : llvm::zip_equal(metadata.functions, code->entries))
     function->symbol = entry.symbol;
 
-  auto imageEntry = std::make_unique<format::ImageT>();
-  imageEntry->target = describeTarget(*target);
-  imageEntry->segment = static_cast<uint32_t>(segments.size());
-  metadata.images.push_back(std::move(imageEntry));
-  segments.push_back({format::SegmentKind::image, target->str(),
-                      format::Bytes(reinterpret_cast<const uint8_t *>(image->data()), image->size()), 0});
+  if (!code->luaSource.empty()) {
+    metadata.host = format::HostBackend::lua;
+    metadata.host_source = static_cast<int32_t>(segments.size());
+    segments.push_back(
+        {format::SegmentKind::host_source, "host.lua",
+         format::Bytes(reinterpret_cast<const uint8_t *>(code->luaSource.data()), code->luaSource.size()), 0});
+  }
+  if (!code->image.empty()) {
+    auto image = std::make_unique<format::ImageT>();
+    image->target = describeTarget(*target);
+    image->segment = static_cast<uint32_t>(segments.size());
+    metadata.images.push_back(std::move(image));
+    segments.push_back({format::SegmentKind::image, target->str(),
+                        format::Bytes(reinterpret_cast<const uint8_t *>(code->image.data()), code->image.size()), 0});
+  }
 
   std::vector<uint8_t> bytes;
   if (std::string error = format::write(metadata, segments, bytes); !error.empty())
     return module.emitError() << "the executable cannot be written: " << error;
   return bytes;
+}
+
+FailureOr<std::string> translate::translateToLua(ModuleOp module) {
+  auto program = convertExecutorToLua(module);
+  if (failed(program))
+    return failure();
+  return std::move(program->source);
 }

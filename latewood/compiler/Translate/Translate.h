@@ -3,12 +3,16 @@
 #pragma once
 #include "mlir/IR/BuiltinOps.h"
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace latewood::translate {
 
-/// Translates a module that has finished phase Lower. The module is not changed. Failures are reported as diagnostics. The bytes
-/// depend on the module only: target and options are attributes of it.
+/// Translates a module that has finished phase Lower. The module is not changed. Failures are reported as diagnostics.
+/// The bytes depend on the module only: target and options are attributes of it.
 mlir::FailureOr<std::vector<uint8_t>> translateToExecutable(mlir::ModuleOp module);
+
+/// The host program of such a module as Lua source, whichever backend the module asks for.
+mlir::FailureOr<std::string> translateToLua(mlir::ModuleOp module);
 
 } // namespace latewood::translate

@@ -2,7 +2,7 @@
 // it gives what one run gives.
 
 // RUN: latewood-compile --print-pipeline=phases --target=x86-64-v3 | FileCheck %s --check-prefix=PHASES
-// PHASES: builtin.module(latewood-import{engines=cpu target=x86-64-v3{{[^}]*}}},latewood-input,latewood-cluster{engines=cpu},latewood-engines{engines=cpu},latewood-bufferize,latewood-lower)
+// PHASES: builtin.module(latewood-import{engines=cpu host=native target=x86-64-v3{{[^}]*}}},latewood-input,latewood-cluster{engines=cpu},latewood-engines{engines=cpu},latewood-bufferize,latewood-lower)
 
 // RUN: latewood-compile --print-pipeline --target=x86-64-v3 | FileCheck %s --check-prefix=PASSES
 // PASSES: builtin.module(
@@ -24,8 +24,8 @@
 // STAMP: the module cannot continue after phase 'cluster': it has finished no phase
 // RUN: not latewood-compile %s --until=clutser -o %t.none 2>&1 | FileCheck %s --check-prefix=CLOSE
 // CLOSE: the pipeline has no phase 'clutser'; did you mean cluster?
-// RUN: not latewood-compile %s --tarmac=native -o %t.none 2>&1 | FileCheck %s --check-prefix=OPTION
-// OPTION: unknown option '--tarmac'; did you mean --target?
+// RUN: not latewood-compile %s --tarrget=native -o %t.none 2>&1 | FileCheck %s --check-prefix=OPTION
+// OPTION: unknown option '--tarrget'; did you mean --target?
 
 func.func @main(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.add %arg0, %arg1 : tensor<4xf32>

@@ -2,10 +2,10 @@
 //
 // Functions on buffers become functions on pointers, in the LLVM dialect.
 //
-// In: func, scf, arith, vector and memref with static shapes, one-dimensional vectors, cpu.parallel_for. Out: llvm.func only.
-// A buffer argument becomes a bare pointer. A parallel loop becomes a frame on the stack with the captured values, and a call of the
-// runtime's `parallel_for` (latewood/format/abi.h) with an *entry* function, which takes the frame apart and calls the body. The
-// body is inlined there, and `noalias` of its arguments with it.
+// In: func, scf, arith, vector and memref with static shapes, one-dimensional vectors, cpu.parallel_for. Out: llvm.func
+// only. A buffer argument becomes a bare pointer. A parallel loop becomes a frame on the stack with the captured
+// values, and a call of the runtime's `parallel_for` (latewood/format/abi.h) with an *entry* function, which takes the
+// frame apart and calls the body. The body is inlined there, and `noalias` of its arguments with it.
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
@@ -56,6 +56,19 @@ namespace {
 
 constexpr llvm::StringLiteral entrySuffix = "_entry";
 
+/// A buffer without elements has no strides, and a type without strides no pointer form. Nothing reads it or writes it:
+/// it is passed like an empty one of one dimension.
+void flattenEmptyArguments(func::FuncOp function) {
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    if (!type || !type.hasStaticShape() || type.getNumElements() != 0 || !argument.use_empty())
+      continue;
+    argument.setType(MemRefType::get({0}, type.getElementType(), MemRefLayoutAttrInterface(), type.getMemorySpace()));
+  }
+  function.setType(
+      FunctionType::get(function.getContext(), function.front().getArgumentTypes(), function.getResultTypes()));
+}
+
 /// A value in the form in which it is passed: a buffer as a pointer.
 Value toPassed(OpBuilder &b, Location loc, Value original, Value converted) {
   if (isa<MemRefType>(original.getType()))
@@ -86,8 +99,8 @@ void createEntry(func::FuncOp body, const LLVMTypeConverter &converter) {
   SmallVector<Value> operands = {block->getArgument(1), block->getArgument(2)};
   auto pointer = LLVM::LLVMPointerType::get(context);
   for (auto [i, field] : llvm::enumerate(fields)) {
-    Value address = LLVM::GEPOp::create(builder, loc, pointer, frame, block->getArgument(0),
-                                        ArrayRef<LLVM::GEPArg>{0, int32_t(i)});
+    Value address =
+        LLVM::GEPOp::create(builder, loc, pointer, frame, block->getArgument(0), ArrayRef<LLVM::GEPArg>{0, int32_t(i)});
     operands.push_back(LLVM::LoadOp::create(builder, loc, field, address));
   }
   operands.push_back(block->getArgument(3));
@@ -99,7 +112,8 @@ struct ParallelForToCall : ConvertOpToLLVMPattern<ParallelForOp> {
   ParallelForToCall(const LLVMTypeConverter &converter, const llvm::StringMap<int64_t> &scratch)
       : ConvertOpToLLVMPattern(converter), scratch(scratch) {}
 
-  LogicalResult matchAndRewrite(ParallelForOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(ParallelForOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     MLIRContext *context = op.getContext();
     auto function = op->getParentOfType<FunctionOpInterface>();
@@ -152,6 +166,10 @@ struct ConvertCPUToLLVMPass : cpu::impl::ConvertCPUToLLVMPassBase<ConvertCPUToLL
       if (failed(applyPartialConversion(module, target, std::move(patterns))))
         return signalPassFailure();
     }
+
+    for (auto function : module.getOps<func::FuncOp>())
+      if (!function.isExternal())
+        flattenEmptyArguments(function);
 
     LowerToLLVMOptions options(context);
     options.useBarePtrCallConv = true;

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/SymbolTable.h"
 
@@ -44,44 +45,104 @@ static Value getAddress(OpBuilder &b, Location loc, Value buffer, Value index) {
                              LLVM::GEPNoWrapFlags::inbounds);
 }
 
+// A library function and the arguments that are constants, as the name of the function that is specialized for them.
+static std::string getSpecializedName(StringRef callee, ArrayRef<std::optional<int64_t>> constants) {
+  std::string name = callee.str();
+  for (const std::optional<int64_t> &constant : constants)
+    name += constant ? "." + std::to_string(*constant) : ".x";
+  return name;
+}
+
 namespace {
 class LowerLibraryCallsPass : public cpu::impl::LowerLibraryCallsPassBase<LowerLibraryCallsPass> {
   void runOnOperation() override {
     SmallVector<cpu::LibraryCallOp> calls;
     getOperation().walk([&](cpu::LibraryCallOp call) { calls.push_back(call); });
     SymbolTable symbols(getOperation());
-    IRRewriter rewriter(&getContext());
-    auto voidType = LLVM::LLVMVoidType::get(&getContext());
-    for (cpu::LibraryCallOp call : calls) {
-      rewriter.setInsertionPoint(call);
-      SmallVector<Value> operands;
-      for (unsigned i = 0, e = call.getArguments().size(); i < e; ++i) {
-        Value argument = call.getArguments()[i];
-        if (isa<MemRefType>(argument.getType()))
-          operands.push_back(getAddress(rewriter, call.getLoc(), argument, call.getArguments()[++i]));
-        else
-          operands.push_back(arith::IndexCastOp::create(rewriter, call.getLoc(), rewriter.getI64Type(), argument));
-      }
-      auto type =
-          LLVM::LLVMFunctionType::get(voidType, llvm::map_to_vector(operands, [](Value v) { return v.getType(); }));
-      auto function = symbols.lookup<LLVM::LLVMFuncOp>(call.getCallee());
-      if (!function) {
-        if (symbols.lookup(call.getCallee())) {
-          call.emitOpError() << "calls '" << call.getCallee()
-                             << "', which is not a function of the library in this module";
-          return signalPassFailure();
-        }
-        OpBuilder::InsertionGuard guard(rewriter);
-        rewriter.setInsertionPointToStart(getOperation().getBody());
-        function = LLVM::LLVMFuncOp::create(rewriter, call.getLoc(), call.getCallee(), type);
-        symbols.insert(function);
-      } else if (function.getFunctionType() != type) {
-        call.emitOpError() << "calls '" << call.getCallee() << "' as " << type << ", it is declared as "
-                           << function.getFunctionType();
+    for (cpu::LibraryCallOp call : calls)
+      if (failed(lower(call, symbols)))
         return signalPassFailure();
+  }
+
+  LogicalResult lower(cpu::LibraryCallOp call, SymbolTable &symbols) {
+    IRRewriter rewriter(call);
+    Location loc = call.getLoc();
+    SmallVector<Value> operands;
+    SmallVector<std::optional<int64_t>> constants; // of the operands that are no pointers
+    for (unsigned i = 0, e = call.getArguments().size(); i < e; ++i) {
+      Value argument = call.getArguments()[i];
+      if (isa<MemRefType>(argument.getType())) {
+        operands.push_back(getAddress(rewriter, loc, argument, call.getArguments()[++i]));
+        continue;
       }
-      rewriter.replaceOpWithNewOp<LLVM::CallOp>(call, function, operands);
+      constants.push_back(getConstantIntValue(argument));
+      operands.push_back(arith::IndexCastOp::create(rewriter, loc, rewriter.getI64Type(), argument));
     }
+    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(&getContext()),
+                                            llvm::map_to_vector(operands, [](Value v) { return v.getType(); }));
+    FailureOr<LLVM::LLVMFuncOp> function = declare(call, type, symbols);
+    if (failed(function))
+      return failure();
+    if (call.getCallee().starts_with("lw_mk"))
+      specialize(*function, constants, operands, symbols);
+    rewriter.replaceOpWithNewOp<LLVM::CallOp>(call, *function, operands);
+    return success();
+  }
+
+  FailureOr<LLVM::LLVMFuncOp> declare(cpu::LibraryCallOp call, LLVM::LLVMFunctionType type, SymbolTable &symbols) {
+    auto function = symbols.lookup<LLVM::LLVMFuncOp>(call.getCallee());
+    if (!function) {
+      if (symbols.lookup(call.getCallee()))
+        return call.emitOpError() << "calls '" << call.getCallee()
+                                  << "', which is not a function of the library in this module";
+      OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
+      function = LLVM::LLVMFuncOp::create(builder, call.getLoc(), call.getCallee(), type);
+      symbols.insert(function);
+    } else if (function.getFunctionType() != type) {
+      return call.emitOpError() << "calls '" << call.getCallee() << "' as " << type << ", it is declared as "
+                                << function.getFunctionType();
+    }
+    return function;
+  }
+
+  // Replaces `function` by one that has the constants in its body, and `operands` by what that one still takes.
+  void specialize(LLVM::LLVMFuncOp &function, ArrayRef<std::optional<int64_t>> constants,
+                  SmallVectorImpl<Value> &operands, SymbolTable &symbols) {
+    SmallVector<std::optional<int64_t>> fixed; // for each operand
+    unsigned next = 0;
+    for (Value operand : operands)
+      fixed.push_back(isa<LLVM::LLVMPointerType>(operand.getType()) ? std::nullopt : constants[next++]);
+    std::string name = getSpecializedName(function.getSymName(), constants);
+    SmallVector<Value> remaining;
+    for (auto [operand, constant] : llvm::zip_equal(operands, fixed))
+      if (!constant)
+        remaining.push_back(operand);
+    auto specialized = symbols.lookup<LLVM::LLVMFuncOp>(name);
+    if (!specialized) {
+      Location loc = function.getLoc();
+      OpBuilder builder(&getContext());
+      builder.setInsertionPointAfter(function);
+      auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(&getContext()),
+                                              llvm::map_to_vector(remaining, [](Value v) { return v.getType(); }));
+      specialized = LLVM::LLVMFuncOp::create(builder, loc, name, type, LLVM::Linkage::Internal);
+      specialized.setNoInline(true);
+      symbols.insert(specialized);
+      Block *body = specialized.addEntryBlock(builder);
+      builder.setInsertionPointToStart(body);
+      SmallVector<Value> arguments;
+      next = 0;
+      for (const std::optional<int64_t> &constant : fixed)
+        arguments.push_back(constant
+                                ? LLVM::ConstantOp::create(builder, loc, builder.getI64Type(), *constant).getResult()
+                                : body->getArgument(next++));
+      for (auto [i, argument] : llvm::enumerate(body->getArguments()))
+        if (isa<LLVM::LLVMPointerType>(argument.getType()))
+          specialized.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+      LLVM::CallOp::create(builder, loc, function, arguments);
+      LLVM::ReturnOp::create(builder, loc, ValueRange());
+    }
+    function = specialized;
+    operands = remaining;
   }
 };
 } // namespace

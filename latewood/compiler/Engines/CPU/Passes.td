@@ -110,6 +110,11 @@ def LowerLibraryCallsPass : Pass<"latewood-lower-library-calls", "::mlir::Module
     %p = llvm.getelementptr %panelPointer[%c0], %q = llvm.getelementptr %wPointer[%i]
     llvm.call @lw_packB_f32(%p, %q, …) : (!llvm.ptr, !llvm.ptr, i64, i64, i64, i64) -> ()
     ```
+    A tile kernel is called through a private function that is made once for each kernel and set of constant arguments, because
+    kernels are inlined and large:
+    ```mlir
+    llvm.call @lw_mk_f32.768.1.32.768(%sums, %a, %b)
+    ```
 
     In: buffers have their final memory (no analysis sees through the calls afterwards). Out: no `cpu.library_call`; the functions are
     declared as `llvm.func`. Refuses a callee whose name is taken by something else in the module.

@@ -217,6 +217,6 @@ def test_levels(level):
     generator = np.random.default_rng(5)
     a = generator.standard_normal((37, 129)).astype(np.float32)
     b = generator.standard_normal((129, 75)).astype(np.float32)
-    executable = latewood.compile(jax.jit(jnp.matmul).lower(a, b), target=level)
+    executable = latewood.compile(jax.jit(jnp.matmul).lower(a, b), [f"--target={level}"])
     expected = a.astype(np.float64) @ b.astype(np.float64)
     assert np.all(np.abs(np.asarray(executable(a, b)) - expected) <= bound(a, b, "mk,kn->mn", a.dtype))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Declarations of the passes of phase Input; each is described in Passes.td.
 #pragma once
+#include "latewood/compiler/Dialect/CHLO/CHLO.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

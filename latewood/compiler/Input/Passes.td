@@ -43,7 +43,7 @@ def ExpandCompositesPass : Pass<"latewood-expand-composites", "::mlir::ModuleOp"
     Postcondition: no `stablehlo.composite`.
     Refuses a decomposition that is no function of the module.
   }];
-  let dependentDialects = ["::mlir::func::FuncDialect"];
+  let dependentDialects = ["::latewood::chlo::CHLODialect", "::mlir::func::FuncDialect"];
 }
 
 def ExpandChecksPass : Pass<"latewood-expand-checks", "::mlir::ModuleOp"> {

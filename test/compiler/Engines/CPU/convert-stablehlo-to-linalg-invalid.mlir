@@ -1,0 +1,52 @@
+// RUN: latewood-opt %s --pass-pipeline='builtin.module(func.func(latewood-convert-stablehlo-to-linalg))' --split-input-file --verify-diagnostics
+
+// Tests that complex element types are refused, with the type.
+// expected-error @below {{the CPU engine does not support complex element types yet: the signature has type 'tensor<4xcomplex<f32>>'}}
+func.func @complex(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
+  return %x : tensor<4xcomplex<f32>>
+}
+
+// -----
+
+// Tests that an operation with complex operands inside is refused at its place.
+func.func @complex_inside(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{'stablehlo.complex' is not supported by the CPU engine yet: complex element types}}
+  %0 = stablehlo.complex %x, %x : tensor<4xcomplex<f32>>
+  // expected-error @below {{'stablehlo.real' is not supported by the CPU engine yet: complex element types}}
+  %1 = stablehlo.real %0 : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// Tests that a custom call is refused by the name of its target.
+func.func @custom_call(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{'stablehlo.custom_call' is not supported by the CPU engine yet: custom call target 'mystery' (operands: 'tensor<4xf32>'; results: 'tensor<4xf32>')}}
+  %0 = stablehlo.custom_call @mystery(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// Tests that dynamic shapes are refused.
+// expected-error @below {{the CPU engine does not support dynamic shapes yet: the signature has type 'tensor<?xf32>'}}
+func.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
+  return %x : tensor<?xf32>
+}
+
+// -----
+
+// Tests that what is wrong inside of a loop is reported there.
+func.func @inside_while(%x: tensor<4xf32>, %n: tensor<i32>) -> tensor<4xf32> {
+  %0:2 = stablehlo.while(%i = %n, %v = %x) : tensor<i32>, tensor<4xf32>
+  cond {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %p = stablehlo.compare GT, %i, %zero, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    // expected-error @below {{custom call target 'mystery'}}
+    %w = stablehlo.custom_call @mystery(%v) : (tensor<4xf32>) -> tensor<4xf32>
+    stablehlo.return %i, %w : tensor<i32>, tensor<4xf32>
+  }
+  return %0#1 : tensor<4xf32>
+}

@@ -17,6 +17,7 @@
 #include "latewood/compiler/Target/DeviceLibrary.h"
 #include "latewood/compiler/Target/ExpandConversions.h"
 #include "latewood/compiler/Target/Link.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -35,7 +36,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/Internalize.h"
-#include "llvm/Transforms/Utils/SplitModule.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include <atomic>
 #include <thread>
 
@@ -196,22 +197,69 @@ static Expected<Bytes> compilePart(Module &module, const Target &target, const S
   return object;
 }
 
-// How much work a module is, in instructions. A micro-kernel is a call here and hundreds of instructions afterwards.
-static uint64_t estimateSize(const Module &module) {
+// How much work a function is, in instructions. A micro-kernel is a call here and hundreds of instructions afterwards.
+static uint64_t estimateSize(const Function &function) {
   constexpr uint64_t kLibraryCall = 150;
   uint64_t size = 0;
-  for (const Function &function : module)
-    for (const Instruction &instruction : instructions(function)) {
-      const auto *call = dyn_cast<CallBase>(&instruction);
-      const Function *callee = call ? call->getCalledFunction() : nullptr;
-      size += callee && callee->isDeclaration() && callee->getName().starts_with("lw_") ? kLibraryCall : 1;
-    }
+  for (const Instruction &instruction : instructions(function)) {
+    const auto *call = dyn_cast<CallBase>(&instruction);
+    const Function *callee = call ? call->getCalledFunction() : nullptr;
+    size += callee && callee->isDeclaration() && callee->getName().starts_with("lw_") ? kLibraryCall : 1;
+  }
   return size;
 }
 
-// Modules over this size are worth the cost of being split.
-static constexpr uint64_t kPartSize = 15000;
-static constexpr uint64_t kMaxParts = 16;
+// Assigns each function of a large module to a part: the largest first, each to the part with the least work. A part is
+// worth what it costs from kPartSize on, and more parts than make the largest function wait for the others are of no
+// use. Returns one part when there is nothing to gain.
+static unsigned assignParts(const Module &module, DenseMap<const Function *, unsigned> &partOf) {
+  constexpr uint64_t kPartSize = 6000, kMaxParts = 8;
+  SmallVector<std::pair<uint64_t, const Function *>> functions;
+  uint64_t total = 0;
+  for (const Function &function : module)
+    if (!function.isDeclaration()) {
+      functions.push_back({estimateSize(function), &function});
+      total += functions.back().first;
+    }
+  llvm::stable_sort(functions, [](const auto &a, const auto &b) { return a.first > b.first; });
+  if (functions.empty() || functions.front().first == 0)
+    return 1;
+  // Rounded up: two functions of which one is a little larger are two parts.
+  uint64_t useful = (total + functions.front().first / 2) / functions.front().first;
+  unsigned parts = std::max<uint64_t>(1, std::min({total / kPartSize, useful, kMaxParts}));
+  SmallVector<uint64_t> load(parts);
+  for (auto [size, function] : functions) {
+    unsigned part = llvm::min_element(load) - load.begin();
+    load[part] += size;
+    partOf[function] = part;
+  }
+  return parts;
+}
+
+// Cuts the module into parts, as bitcode: each crosses into a context of its own. What one part defines the others
+// declare; so private names become hidden ones.
+static std::vector<Bytes> splitModule(Module &module, unsigned parts,
+                                      const DenseMap<const Function *, unsigned> &partOf) {
+  unsigned unnamed = 0;
+  for (GlobalValue &value : module.global_values())
+    if (value.hasLocalLinkage()) {
+      value.setLinkage(GlobalValue::ExternalLinkage);
+      value.setVisibility(GlobalValue::HiddenVisibility);
+      if (!value.hasName())
+        value.setName("unnamed." + Twine(unnamed++));
+    }
+  std::vector<Bytes> pieces(parts);
+  for (unsigned part = 0; part < parts; ++part) {
+    ValueToValueMapTy values;
+    std::unique_ptr<Module> piece = CloneModule(module, values, [&](const GlobalValue *value) {
+      const auto *function = dyn_cast<Function>(value);
+      return (function ? partOf.lookup(function) : 0) == part;
+    });
+    raw_svector_ostream bitcode(pieces[part]);
+    WriteBitcodeToFile(*piece, bitcode);
+  }
+  return pieces;
+}
 
 Expected<std::vector<Bytes>> compileToObjects(std::unique_ptr<Module> module, const Target &target,
                                               ArrayRef<std::string> entries) {
@@ -233,7 +281,8 @@ Expected<std::vector<Bytes>> compileToObjects(std::unique_ptr<Module> module, co
     if (!value.isDeclaration() && !value.hasLocalLinkage() && !visible.contains(value.getName()))
       value.setVisibility(GlobalValue::HiddenVisibility);
 
-  uint64_t parts = std::min(estimateSize(*module) / kPartSize + 1, kMaxParts);
+  DenseMap<const Function *, unsigned> partOf;
+  unsigned parts = assignParts(*module, partOf);
   std::vector<Bytes> objects;
   if (parts == 1) {
     Expected<Bytes> object = compilePart(*module, target, visible, StringSet<>());
@@ -242,16 +291,7 @@ Expected<std::vector<Bytes>> compileToObjects(std::unique_ptr<Module> module, co
     objects.push_back(std::move(*object));
     return objects;
   }
-
-  // Parts cross into contexts of their own as bitcode.
-  std::vector<Bytes> pieces;
-  SplitModule(
-      *module, parts,
-      [&](std::unique_ptr<Module> part) {
-        raw_svector_ostream bitcode(pieces.emplace_back());
-        WriteBitcodeToFile(*part, bitcode);
-      },
-      /*PreserveLocals=*/false, /*RoundRobin=*/true);
+  std::vector<Bytes> pieces = splitModule(*module, parts, partOf);
   module.reset();
 
   std::vector<StringSet<>> defined(pieces.size());

@@ -34,7 +34,7 @@ class Program:
         }
 
     def run(self, host: str, *arguments, out=None):
-        arguments = [self.client.create_memref(np.ascontiguousarray(argument)) for argument in arguments]
+        arguments = [self.client.create_memref(np.asarray(argument, order="C")) for argument in arguments]
         results = self.sessions[host].execute_function("main", in_args=arguments, out_args=out)
         return [np.asarray(result) for result in results]
 

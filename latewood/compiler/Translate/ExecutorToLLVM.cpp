@@ -449,6 +449,8 @@ private:
 } // namespace
 
 FailureOr<std::vector<translate::Entry>> translate::convertExecutorToLLVM(ModuleOp module) {
+  // A program that launches nothing has not needed it before.
+  module.getContext()->loadDialect<LLVM::LLVMDialect>();
   DenseMap<StringAttr, int64_t> constantNumbers;
   for (auto constant : module.getOps<executor::ConstantOp>())
     constantNumbers.insert({constant.getSymNameAttr(), constantNumbers.size()});

@@ -68,7 +68,7 @@ def test_description(add):
     assert "main" in text and "memref<4xf32>" in text
     assert "main(" in repr(add)
     assert add.get_data_segments()
-    assert "--target=" in add.options and "native" not in add.options
+    assert "--target=" in add.options and "--target=native" not in add.options
 
 
 def test_constants_travel_in_the_file(tmp_path):

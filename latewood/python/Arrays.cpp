@@ -243,6 +243,8 @@ namespace {
 
 struct ExportedBuffer {
   Ref<MemRefValue> value;
+  // Held as well: memory that is looked at from outside is not taken by a donation.
+  Ref<runtime::Storage> storage;
   std::vector<Py_ssize_t> extents, strides;
 };
 
@@ -271,7 +273,7 @@ int getBuffer(PyObject *self, Py_buffer *buffer, int flags) {
     error.restore();
     return -1;
   }
-  auto *exported = new ExportedBuffer{value, {}, {}};
+  auto *exported = new ExportedBuffer{value, value->storage(), {}, {}};
   Py_ssize_t size = runtime::bytesOf(value->elementType());
   for (int64_t dim = 0; dim < value->rank(); ++dim) {
     exported->extents.push_back(value->shape()[dim]);

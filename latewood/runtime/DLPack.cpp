@@ -62,6 +62,8 @@ template <typename Managed>
 struct Export {
   Managed managed{};
   Ref<MemRefValue> value;
+  /// Held as well: memory that is looked at from outside is not taken by a donation.
+  Ref<Storage> storage;
   std::vector<int64_t> shape, strides;
 };
 
@@ -73,6 +75,7 @@ StatusOr<Managed *> exportAs(const Ref<MemRefValue> &value) {
   LATEWOOD_ASSIGN_OR_RETURN(DataType type, dataType(value->elementType()));
   auto *owner = new Export<Managed>;
   owner->value = value;
+  owner->storage = value->storage();
   owner->shape.assign(value->shape().begin(), value->shape().end());
   owner->strides.assign(value->strides().begin(), value->strides().end());
   owner->managed.context = owner;

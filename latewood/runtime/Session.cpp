@@ -37,12 +37,29 @@ struct FunctionState {
         bytes(signature.arguments.size()), shapes(signature.arguments.size()) {
     for (const ValueSignature &argument : signature.arguments)
       argumentPlans.emplace_back(argument);
+    for (const AliasSignature &alias : signature.aliases) {
+      if (alias.kind != AliasSignature::Kind::donated)
+        continue;
+      bool isInPlace = std::any_of(signature.aliases.begin(), signature.aliases.end(), [&](const auto &other) {
+        return other.kind == AliasSignature::Kind::sameAddress && other.argument == alias.argument &&
+               other.result == alias.result;
+      });
+      donations.push_back({alias.argument, alias.result, isInPlace});
+    }
   }
+
+  /// An argument that calls take from the caller, and the result that may get its memory.
+  struct Donation {
+    uint32_t argument;
+    uint32_t result;
+    bool isInPlace;
+  };
 
   const FunctionSignature &signature;
   lw_function entry;
   OutputSlots slots;
   std::vector<ValuePlan> argumentPlans;
+  std::vector<Donation> donations;
   std::vector<const void *> data;
   std::vector<int64_t> bytes;
   std::vector<const int64_t *> shapes;
@@ -291,6 +308,71 @@ Status waitForValues(const FunctionState &function, std::span<Value *const> argu
 }
 } // namespace
 
+namespace {
+/// The donations of one call: taken before it runs, and given back if it fails and the memory is untouched.
+class DonationScope {
+public:
+  DonationScope(const FunctionState &function, std::span<Value *const> arguments, std::span<Ref<Value>> results)
+      : function(function), arguments(arguments), results(results) {}
+
+  /// Takes the donated arguments, and puts values on their memory into the results that may have it.
+  Status take() {
+    for (const FunctionState::Donation &donation : function.donations)
+      if (Status status = take(donation); !status.isOk()) {
+        giveBack();
+        return std::move(status).withContext("function '" + function.signature.name + "', argument " +
+                                             std::to_string(donation.argument));
+      }
+    return okStatus();
+  }
+
+  /// The call failed.
+  void giveBack() {
+    for (MemRefValue *value : taken)
+      value->undoDonation();
+    for (uint32_t result : filled)
+      results[result].reset();
+  }
+
+private:
+  Status take(const FunctionState::Donation &donation) {
+    MemRefValue *value = asMemRef(arguments[donation.argument]);
+    if (!value || value->storage()->isView())
+      return okStatus();
+    auto begin = static_cast<uint8_t *>(value->data()), end = begin + value->sizeInBytes();
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      MemRefValue *other = asMemRef(arguments[i]);
+      if (i == donation.argument || !other)
+        continue;
+      auto otherBegin = static_cast<uint8_t *>(other->data());
+      if (other == value || (begin < otherBegin + other->sizeInBytes() && otherBegin < end))
+        return invalidArgument("the argument is donated, and argument " + std::to_string(i) + " shares its memory");
+    }
+    // Before anything is taken: the value itself holds one reference to its storage.
+    bool isUnshared = value->storage()->referenceCount() == 1;
+    if (!value->donate())
+      return value->waitUntilReady();
+    const ValuePlan &plan = function.slots.plans()[donation.result];
+    Ref<Value> &result = results[donation.result];
+    if (donation.isInPlace && isUnshared && !result && plan.isStatic && plan.bytes == value->sizeInBytes() &&
+        value->offsetInBytes() == 0) {
+      result = ResultMaker::make(value->storage(), plan.type, plan.shape, plan.rank);
+      filled.push_back(donation.result);
+      // It may be overwritten from now on: it is gone whatever becomes of the call.
+    } else {
+      taken.push_back(value);
+    }
+    return okStatus();
+  }
+
+  const FunctionState &function;
+  std::span<Value *const> arguments;
+  std::span<Ref<Value>> results;
+  std::vector<MemRefValue *> taken;
+  std::vector<uint32_t> filled;
+};
+} // namespace
+
 /// Arguments and results have been checked, and are ready.
 Status Session::State::run(FunctionState &function, std::span<Value *const> arguments, std::span<Ref<Value>> results) {
   if (workspaceBytes < function.signature.workspaceBytes) [[unlikely]]
@@ -350,9 +432,19 @@ Status Session::call(const FunctionSignature &signature, std::span<Value *const>
   LATEWOOD_RETURN_IF_ERROR(checkResults(*function, results));
   // Before anything is locked: what is waited for may need this session.
   LATEWOOD_RETURN_IF_ERROR(waitForValues(*function, arguments, results));
-  if (stream) [[unlikely]]
-    return stream->runInOrder([&] { return state->runLocked(*function, arguments, results); });
-  return state->runLocked(*function, arguments, results);
+  auto run = [&] {
+    if (stream) [[unlikely]]
+      return stream->runInOrder([&] { return state->runLocked(*function, arguments, results); });
+    return state->runLocked(*function, arguments, results);
+  };
+  if (function->donations.empty()) [[likely]]
+    return run();
+  DonationScope donations(*function, arguments, results);
+  LATEWOOD_RETURN_IF_ERROR(donations.take());
+  Status status = run();
+  if (!status.isOk())
+    donations.giveBack();
+  return status;
 }
 
 Status Session::enqueue(const FunctionSignature &signature, std::span<Value *const> arguments,
@@ -369,17 +461,31 @@ Status Session::enqueue(const FunctionSignature &signature, std::span<Value *con
   struct Pending {
     Ref<Session> session;
     std::vector<Ref<Value>> arguments, results;
+    /// Held as well: no later call may take the memory by donation before this one has read it.
+    std::vector<Ref<Storage>> inUse;
     /// Argument i waits for this event, as of now: later calls may write the memory again.
     std::vector<std::pair<size_t, Ref<Event>>> writers;
     Ref<Event> done = Event::create();
+  };
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (MemRefValue *memref = asMemRef(arguments[i]); memref && memref->isDonated())
+      return memref->waitUntilReady().withContext("function '" + signature.name + "', argument " + std::to_string(i));
+  // On a stream a donated value is gone at once, even if the call fails later.
+  DonationScope donations(*function, arguments, results);
+  LATEWOOD_RETURN_IF_ERROR(donations.take());
+  auto fail = [&](Status status) {
+    donations.giveBack();
+    return status;
   };
   auto pending = std::make_shared<Pending>();
   pending->session = Ref<Session>::share(this);
   for (size_t i = 0; i < arguments.size(); ++i) {
     pending->arguments.push_back(Ref<Value>::share(arguments[i]));
-    if (MemRefValue *memref = asMemRef(arguments[i]))
+    if (MemRefValue *memref = asMemRef(arguments[i])) {
+      pending->inUse.push_back(memref->storage());
       if (Ref<Event> writer = memref->storage()->writer())
         pending->writers.emplace_back(i, std::move(writer));
+    }
   }
   for (size_t i = 0; i < plans.size(); ++i) {
     if (results[i]) {
@@ -388,8 +494,8 @@ Status Session::enqueue(const FunctionSignature &signature, std::span<Value *con
     }
     PooledStorage *block = state->pool->take(plans[i].bytes, memoryAlignment, Purpose::result);
     if (!block)
-      return outOfMemory("function '" + signature.name + "', result " + std::to_string(i) + ": cannot allocate " +
-                         std::to_string(plans[i].bytes) + " bytes");
+      return fail(outOfMemory("function '" + signature.name + "', result " + std::to_string(i) + ": cannot allocate " +
+                              std::to_string(plans[i].bytes) + " bytes"));
     pending->results.push_back(
         ResultMaker::make(Ref<Storage>::adopt(block), plans[i].type, plans[i].shape, plans[i].rank));
   }
@@ -420,7 +526,7 @@ Status Session::enqueue(const FunctionSignature &signature, std::span<Value *con
     asMemRef(result.get())->storage()->setWriter(pending->done);
   if (Status status = stream.enqueue(std::move(run)); !status.isOk()) {
     pending->done->complete(status);
-    return status;
+    return fail(std::move(status));
   }
   std::copy(pending->results.begin(), pending->results.end(), results.begin());
   return okStatus();

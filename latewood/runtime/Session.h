@@ -13,6 +13,12 @@
 //     memory is used again by later calls once it has been dropped, never before.
 //   - When a call fails, the contents of given memrefs are undefined, and nothing else has happened.
 //
+// Donation. Where the signature says that an argument is donated, the call takes it away from the caller: the value
+// cannot be used again, and its memory becomes the result's, if nobody else looks at it (another value, a NumPy view, a
+// DLPack export), the result was not given, and the function may work in place. Memory of somebody else (views) is not
+// taken, and such a value stays usable. No other argument may overlap a donated one. After a failed call the value is
+// still the caller's, unless its memory had been taken already.
+//
 // The cost of a call with prepared values (memrefs that exist, results given): checks, one indirect call; no
 // allocation, no lock that can block, no system call, apart from the threads of parallel loops. With empty results: one
 // small object for each, and memory from the pool.

@@ -130,8 +130,16 @@ StatusOr<Ref<MemRefValue>> MemRefValue::create(Ref<Storage> storage, int64_t off
   return create(std::move(storage), offset, type, shape, canonicalStrides(shape));
 }
 
+Status MemRefValue::waitUntilReady() const {
+  if (isDonated())
+    return failedPrecondition("the value was donated to a call, which took its memory; it cannot be used again");
+  return owner->waitUntilReady();
+}
+
 StatusOr<Ref<MemRefValue>> MemRefValue::slice(std::span<const int64_t> start, std::span<const int64_t> limit,
                                               std::span<const int64_t> step) const {
+  if (isDonated())
+    return waitUntilReady();
   auto rank = static_cast<size_t>(rankOfValue);
   if (start.size() != rank || limit.size() != rank || step.size() != rank)
     return invalidArgument("slice: expected " + std::to_string(rank) + " starts, limits and steps, got " +
@@ -156,6 +164,8 @@ StatusOr<Ref<MemRefValue>> MemRefValue::slice(std::span<const int64_t> start, st
 }
 
 StatusOr<Ref<MemRefValue>> MemRefValue::reshape(std::span<const int64_t> newShape) const {
+  if (isDonated())
+    return waitUntilReady();
   int64_t bytes = 0;
   LATEWOOD_RETURN_IF_ERROR(checkShape(type, newShape, bytes));
   if (bytes != sizeInBytes())

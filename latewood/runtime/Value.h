@@ -59,9 +59,17 @@ public:
   bool hasCanonicalStrides() const { return canonical; }
   MemorySpace space() const { return owner->space(); }
   bool isReadOnly() const { return owner->isReadOnly(); }
-  /// Of the storage: false while a call on a stream is going to write it.
-  bool isReady() const { return owner->isReady(); }
-  Status waitUntilReady() const { return owner->waitUntilReady(); }
+  /// False while a call on a stream is going to write the storage, and after the value was donated.
+  bool isReady() const { return !donated.load(std::memory_order_acquire) && owner->isReady(); }
+  /// Blocks until the elements are there. Fails if they never will be: the call failed, or the value was donated.
+  Status waitUntilReady() const;
+
+  /// The value was given away to a call (see Session.h): no function of this library takes it any more. Other values on
+  /// the same storage are not concerned.
+  bool isDonated() const { return donated.load(std::memory_order_acquire); }
+  /// For sessions. False if it was donated before.
+  bool donate() { return !donated.exchange(true, std::memory_order_acq_rel); }
+  void undoDonation() { donated.store(false, std::memory_order_release); }
   const Ref<Storage> &storage() const { return owner; }
 
   /// The elements start[d] + i * step[d] below limit[d] in each dimension, as StableHLO's `slice`; shares the storage.
@@ -87,6 +95,7 @@ private:
   int64_t count = 0;
   int32_t rankOfValue;
   bool canonical = false;
+  std::atomic<bool> donated{false};
   /// Extents, then strides; `inlined` where they fit.
   int64_t *extents;
   int64_t inlined[2 * inlineRank];

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <tuple>
 
 namespace latewood::test {
 
@@ -57,6 +58,23 @@ format::ExecutableT describeFunctions() {
   auto same = std::make_unique<format::AliasT>();
   same->kind = format::AliasKind::same_address;
   add("double", {"8xf32"}, {"8xf32"}).aliases.push_back(std::move(same));
+  // Donated and in place; donated, but not in place; donated and failing.
+  for (auto [name, symbol, isInPlace] :
+       {std::tuple("donate", "f_double", true), {"donate_aside", "f_reverse", false}}) {
+    auto &donating = add(name, {"8xf32"}, {"8xf32"});
+    donating.symbol = symbol;
+    donating.aliases.push_back(std::make_unique<format::AliasT>());
+    if (isInPlace) {
+      donating.aliases.push_back(std::make_unique<format::AliasT>());
+      donating.aliases.back()->kind = format::AliasKind::same_address;
+    }
+  }
+  auto &first = add("donate_first", {"4xf32", "4xf32"}, {"4xf32", "4xf32"});
+  first.symbol = "f_swap";
+  first.aliases.push_back(std::make_unique<format::AliasT>());
+  auto &failing = add("donate_check", {"i32"}, {"i32"});
+  failing.symbol = "f_check";
+  failing.aliases.push_back(std::make_unique<format::AliasT>());
   add("positive", {"?xf32"}, {"?xf32"});
   auto &negate = add("negate", {"?x2xf32"}, {"?x2xf32"});
   negate.arguments[0]->bounds = std::make_unique<format::BoundsT>();

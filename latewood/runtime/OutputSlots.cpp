@@ -126,8 +126,8 @@ void *OutputSlots::request(int64_t result, int64_t bytes, int64_t alignment, con
   const ValuePlan &plan = resultPlans[index];
   if (plan.isStatic) {
     if (bytes < plan.bytes) {
-      failure = named(index, internalError("requested " + std::to_string(bytes) + " of " +
-                                           std::to_string(plan.bytes) + " bytes"));
+      failure = named(
+          index, internalError("requested " + std::to_string(bytes) + " of " + std::to_string(plan.bytes) + " bytes"));
       return nullptr;
     }
   } else if (shape && !setShape(result, shape, failure)) {
@@ -144,8 +144,8 @@ void *OutputSlots::request(int64_t result, int64_t bytes, int64_t alignment, con
     slot.block->release();
     slot.block = nullptr;
   }
-  slot.block = pool.take(bytes, std::max<int64_t>(alignment, memoryAlignment),
-                         slot.given ? Purpose::staging : Purpose::result);
+  slot.block =
+      pool.take(bytes, std::max<int64_t>(alignment, memoryAlignment), slot.given ? Purpose::staging : Purpose::result);
   if (!slot.block) {
     failure = named(index, outOfMemory("cannot allocate " + std::to_string(bytes) + " bytes"));
     return slot.memory = nullptr;

@@ -14,12 +14,12 @@
 namespace latewood::runtime {
 
 /// X(enumerator): every element type, in the order of its number, which begins at 1.
+// clang-format off
 #define LATEWOOD_ELEMENT_TYPES(X)                                                                                      \
-  X(i1)                                                                                                                \
-  X(i2)                                                                                                                \
-  X(i4) X(i8) X(i16) X(i32) X(i64) X(ui2) X(ui4) X(ui8) X(ui16) X(ui32) X(ui64) X(f4E2M1FN) X(f6E2M3FN) X(f6E3M2FN)    \
-      X(f8E3M4) X(f8E4M3) X(f8E4M3B11FNUZ) X(f8E4M3FN) X(f8E4M3FNUZ) X(f8E5M2) X(f8E5M2FNUZ) X(f8E8M0FNU) X(bf16)      \
-          X(f16) X(f32) X(f64) X(complex_f32) X(complex_f64)
+  X(i1) X(i2) X(i4) X(i8) X(i16) X(i32) X(i64) X(ui2) X(ui4) X(ui8) X(ui16) X(ui32) X(ui64) X(f4E2M1FN) X(f6E2M3FN)    \
+  X(f6E3M2FN) X(f8E3M4) X(f8E4M3) X(f8E4M3B11FNUZ) X(f8E4M3FN) X(f8E4M3FNUZ) X(f8E5M2) X(f8E5M2FNUZ) X(f8E8M0FNU)      \
+  X(bf16) X(f16) X(f32) X(f64) X(complex_f32) X(complex_f64)
+// clang-format on
 
 enum class ElementType : uint8_t {
   invalid = 0,

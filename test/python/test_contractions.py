@@ -97,7 +97,7 @@ def test_large(subscripts):
 
 
 def test_empty():
-    run(matrices(EMPTY) + [("bmk,bkn->bmn", dict(b=0, m=3, n=3, k=3))], np.dtype(np.float32))
+    run([*matrices(EMPTY), ("bmk,bkn->bmn", dict(b=0, m=3, n=3, k=3))], np.dtype(np.float32))
 
 
 TYPES = ["float64", "float16", "bfloat16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]

@@ -34,7 +34,7 @@ ContractionEmitter::ContractionEmitter(ContractOp op, ContractionPlan plan, OpBu
 //===----------------------------------------------------------------------===//
 
 void ContractionEmitter::forRange(Index begin, Index end, int64_t step, function_ref<void(Index)> body) {
-  if (begin.isConstant() && end.isConstant()) {
+  if (begin.value == end.value) {
     if (begin.constant >= end.constant)
       return;
     if (begin.constant + step >= end.constant)
@@ -267,14 +267,13 @@ void ContractionEmitter::emitTiles() {
   });
 }
 
-void ContractionEmitter::emitTileTask(ArrayRef<Index> outer, Index group, Index rowBlock) {
+void ContractionEmitter::emitTileTask(ArrayRef<Index> outer, Index group, Index block) {
   for (unsigned operand = 0; operand <= init; ++operand) {
     flat[operand] = operand < 2 ? Value() : flatten(operand);
     base[operand] = offsetOf(operand, plan.outer, outer);
   }
-  block = rowBlock;
   firstTile = lanes.mul(block, plan.rowTilesPerTask);
-  endTile = endOfPart(firstTile, plan.rowTilesPerTask, plan.rowBlocks(), plan.row.extent / plan.tile.rows);
+  endTile = endOfPart(firstTile, plan.rowTilesPerTask, plan.rowBlocks(), plan.rowTiles());
   if (plan.aSource == RowFactorSource::PackedTask) {
     packedTiles = plan.rowTilesPerTask;
     firstPackedTile = firstTile;
@@ -292,9 +291,8 @@ void ContractionEmitter::emitTileTask(ArrayRef<Index> outer, Index group, Index 
     ifLast(group, plan.columnGroups(), [&] { emitPanel(Index(fullPanels * plan.tile.columns), tail); });
 }
 
-// Adds `steps` steps from `step` on to the sums of a tile of `rows` rows: one kernel, or several smaller ones that fill
-// up.
-void ContractionEmitter::accumulate(Index column, int64_t width, Address tileSums, Index tile, int64_t rows, Index step,
+// Adds `steps` steps from `step` on to the sums of a tile of `rows` rows: one kernel, or several smaller ones.
+void ContractionEmitter::accumulate(Index column, int64_t width, Address tileSums, Index tile, Index rows, Index step,
                                     Index steps, ArrayRef<Index> outerStep) {
   bool isNarrow = width <= plan.tile.lanes;
   bool readsPacked = plan.packsB || width != plan.tile.columns;
@@ -319,21 +317,33 @@ void ContractionEmitter::accumulate(Index column, int64_t width, Address tileSum
   aOffset = lanes.add(aOffset, lanes.mul(step, stepStride));
   Value aBuffer = aIsPacked ? packedA.buffer : op->getOperand(plan.a);
 
-  int64_t done = 0;
-  for (int64_t kernel : plan.tile.kernels) {
-    while (rows - done >= kernel) {
-      std::string name = "lw_mk";
-      if (kernel != plan.tile.rows)
-        name += std::to_string(kernel);
-      name += "_" + plan.accumulator + (isNarrow ? "_v1" : "");
-      call(name,
-           {{tileSums.buffer, lanes.add(tileSums.offset, Index(done * sumStride(width)))},
-            {aBuffer, lanes.add(aOffset, Index(done * rowStride.constant))},
-            bAddress},
-           {rowStride, Index(stepStride), bStride, steps}, {0, 1, 4});
-      done += kernel;
+  auto sumRows = [&](int64_t count) {
+    int64_t done = 0;
+    for (int64_t kernel : plan.tile.kernels) {
+      while (count - done >= kernel) {
+        std::string name = "lw_mk";
+        if (kernel != plan.tile.rows)
+          name += std::to_string(kernel);
+        name += "_" + plan.accumulator + (isNarrow ? "_v1" : "");
+        call(name,
+             {{tileSums.buffer, lanes.add(tileSums.offset, Index(done * sumStride(width)))},
+              {aBuffer, lanes.add(aOffset, Index(done * rowStride.constant))},
+              bAddress},
+             {rowStride, Index(stepStride), bStride, steps}, {0, 1, 4});
+        done += kernel;
+      }
     }
-  }
+  };
+  if (rows.isConstant())
+    return sumRows(rows.constant);
+  Value isFull = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lanes.materialize(rows),
+                                       arith::ConstantIndexOp::create(b, loc, plan.tile.rows));
+  auto branch = scf::IfOp::create(b, loc, isFull, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenYield());
+  sumRows(plan.tile.rows);
+  b.setInsertionPoint(branch.elseYield());
+  sumRows(plan.row.extent % plan.tile.rows);
 }
 
 void ContractionEmitter::packPanel(Index column, int64_t width, Index step, Index steps, ArrayRef<Index> outerStep) {
@@ -346,11 +356,14 @@ void ContractionEmitter::packPanel(Index column, int64_t width, Index step, Inde
        {Index(plan.reduced.strides[plan.b]), Index(plan.column.strides[plan.b]), steps, Index(width)}, {0, 1});
 }
 
-// Calls `body` for each row tile of the task, with the number of its rows.
-void ContractionEmitter::forRowTiles(function_ref<void(Index, int64_t)> body) {
-  forRange(firstTile, endTile, 1, [&](Index tile) { body(tile, plan.tile.rows); });
-  if (int64_t tail = plan.row.extent % plan.tile.rows)
-    ifLast(block, plan.rowBlocks(), [&] { body(Index(plan.row.extent / plan.tile.rows), tail); });
+// Calls `body` for each row tile of the task, with the number of its rows: fewer in the last tile.
+void ContractionEmitter::forRowTiles(function_ref<void(Index, Index)> body) {
+  forRange(firstTile, endTile, 1, [&](Index tile) {
+    Index rows(plan.tile.rows);
+    if (plan.row.extent % plan.tile.rows)
+      rows = minimum(lanes.add(Index(plan.row.extent), lanes.mul(tile, -plan.tile.rows)), plan.tile.rows);
+    body(tile, rows);
+  });
 }
 
 // Calls `body` for each block of the sum.
@@ -375,28 +388,28 @@ void ContractionEmitter::emitPanel(Index column, int64_t width) {
     fillZeros(sums, plan.rowTilesPerTask * plan.tile.rows * sumStride(width));
     forBlocks([&](ArrayRef<Index> outerStep, Index step, Index steps) {
       packPanel(column, width, step, steps, outerStep);
-      forRowTiles([&](Index tile, int64_t rows) {
+      forRowTiles([&](Index tile, Index rows) {
         accumulate(column, width, sumsOf(sums, tile, width), tile, rows, step, steps, outerStep);
       });
     });
-    forRowTiles([&](Index tile, int64_t rows) {
+    forRowTiles([&](Index tile, Index rows) {
       emitEpilogue(sumsOf(sums, tile, width), sumStride(width), lanes.mul(tile, plan.tile.rows), rows, column, width);
     });
     return;
   }
 
   packPanel(column, width, Index(0), Index(plan.reduced.extent), {});
-  forRowTiles([&](Index tile, int64_t rows) {
+  forRowTiles([&](Index tile, Index rows) {
     // The tile of the result is fetched while the kernel runs.
     Index at = lanes.add(base[init], lanes.mul(column, plan.column.strides[init]));
     at = lanes.add(at, lanes.mul(tile, plan.tile.rows * plan.row.strides[init]));
-    forRange(Index(0), Index(rows), 1, [&](Index row) {
+    forRange(Index(0), rows, 1, [&](Index row) {
       Index first = lanes.add(at, lanes.mul(row, plan.row.strides[init]));
       for (Index element : {first, lanes.add(first, Index((width - 1) * plan.column.strides[init]))})
         memref::PrefetchOp::create(b, loc, flat[init], lanes.materialize(element), /*isWrite=*/true, /*localityHint=*/3,
                                    /*isDataCache=*/true);
     });
-    fillZeros(sums, rows * sumStride(width));
+    fillZeros(sums, (rows.isConstant() ? rows.constant : plan.tile.rows) * sumStride(width));
     accumulate(column, width, sums, tile, rows, Index(0), Index(plan.reduced.extent), {});
     emitEpilogue(sums, sumStride(width), lanes.mul(tile, plan.tile.rows), rows, column, width);
   });
@@ -423,13 +436,13 @@ void ContractionEmitter::emitStreamedTask(Index group) {
   forBlocks([&](ArrayRef<Index> outerStep, Index step, Index steps) {
     forPanels([&](Index column, int64_t width, Address place) {
       packPanel(column, width, step, steps, outerStep);
-      forRowTiles([&](Index tile, int64_t rows) {
+      forRowTiles([&](Index tile, Index rows) {
         accumulate(column, width, sumsOf(place, tile, width), tile, rows, step, steps, outerStep);
       });
     });
   });
   forPanels([&](Index column, int64_t width, Address place) {
-    forRowTiles([&](Index tile, int64_t rows) {
+    forRowTiles([&](Index tile, Index rows) {
       emitEpilogue(sumsOf(place, tile, width), sumStride(width), lanes.mul(tile, plan.tile.rows), rows, column, width);
     });
   });
@@ -494,7 +507,7 @@ void ContractionEmitter::emitRowTask(ArrayRef<Index> outer, Index group) {
   // Whole vectors, and what is left at the end of the last chunk.
   int64_t tail = plan.column.extent % plan.tile.lanes;
   auto results = [&](Index from, int64_t width) {
-    emitEpilogue({sums.buffer, from}, 0, Index(0), 1, lanes.add(column, from), width);
+    emitEpilogue({sums.buffer, from}, 0, Index(0), Index(1), lanes.add(column, from), width);
   };
   Index whole = columns;
   if (tail)
@@ -513,14 +526,18 @@ void ContractionEmitter::emitRowTask(ArrayRef<Index> outer, Index group) {
 // Epilogue
 //===----------------------------------------------------------------------===//
 
-void ContractionEmitter::emitEpilogue(Address at, int64_t distance, Index row, int64_t rows, Index column,
+// Longer epilogues are written once, in a loop over the vectors of a row.
+static constexpr unsigned mostUnrolledOps = 8;
+
+void ContractionEmitter::emitEpilogue(Address at, int64_t distance, Index row, Index rows, Index column,
                                       int64_t width) {
   struct Piece {
-    int64_t offset, width;
+    Index offset;
+    int64_t width;
     Value mask;
     SmallVector<Lanes> extras; // those that all rows share; others have no value yet
   };
-  SmallVector<Piece> pieces;
+  unsigned numExtras = op.getExtras().size();
   auto setPiece = [&](const Piece &piece) {
     lanes.width = piece.width;
     lanes.mask = piece.mask;
@@ -531,54 +548,64 @@ void ContractionEmitter::emitEpilogue(Address at, int64_t distance, Index row, i
       return LaneBuilder::uniform(op->getOperand(operand));
     Index address = lanes.add(base[operand], lanes.mul(inRow, plan.row.strides[operand]));
     int64_t stride = plan.column.strides[operand];
-    address = lanes.add(address, lanes.mul(lanes.add(column, Index(piece.offset)), stride));
+    address = lanes.add(address, lanes.mul(lanes.add(column, piece.offset), stride));
     return lanes.load(flat[operand], address, stride);
   };
-  unsigned numExtras = op.getExtras().size();
-  for (int64_t offset = 0; offset < width; offset += plan.tile.lanes) {
-    int64_t valid = std::min(width - offset, plan.tile.lanes);
-    Piece piece{offset, std::min<int64_t>(plan.tile.lanes, llvm::PowerOf2Ceil(valid)), Value(), {}};
-    if (valid != piece.width) {
-      SmallVector<bool> bits(piece.width, false);
-      std::fill_n(bits.begin(), valid, true);
-      auto type = VectorType::get({piece.width}, b.getI1Type());
-      piece.mask = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, ArrayRef<bool>(bits)));
-    }
+  auto emitPiece = [&](const Piece &piece, Index inTile) {
     setPiece(piece);
-    for (unsigned i = 0; i < numExtras; ++i)
-      piece.extras.push_back(plan.row.strides[2 + i] == 0 ? loadExtra(i, piece, Index(0)) : Lanes());
-    pieces.push_back(piece);
-  }
-
-  forRange(Index(0), Index(rows), 1, [&](Index inTile) {
     Index inRow = lanes.add(row, inTile);
-    for (const Piece &piece : pieces) {
-      setPiece(piece);
-      Value from = lanes.materialize(lanes.add(lanes.add(at.offset, lanes.mul(inTile, distance)), Index(piece.offset)));
-      Value sum = piece.width == 1
-                      ? memref::LoadOp::create(b, loc, at.buffer, from).getResult()
-                      : vector::LoadOp::create(b, loc, lanes.vectorOf(accumulator), at.buffer, from).getResult();
-
-      Block &body = op.getBody();
-      DenseMap<Value, Lanes> values;
-      values[body.getArgument(0)] = lanes.vector(sum);
-      for (unsigned i = 0; i < numExtras; ++i)
-        values[body.getArgument(1 + i)] = piece.extras[i].value ? piece.extras[i] : loadExtra(i, piece, inRow);
-      auto lookup = [&](Value value) {
-        auto known = values.find(value);
-        return known == values.end() ? LaneBuilder::uniform(value) : known->second;
-      };
-      for (Operation &inner : body.without_terminator()) {
-        SmallVector<Lanes> operands = llvm::map_to_vector(inner.getOperands(), lookup);
-        for (auto [result, computed] : llvm::zip_equal(inner.getResults(), lanes.apply(&inner, operands)))
-          values[result] = computed;
-      }
-      int64_t stride = plan.column.strides[init];
-      Index to = lanes.add(base[init], lanes.mul(inRow, plan.row.strides[init]));
-      to = lanes.add(to, lanes.mul(lanes.add(column, Index(piece.offset)), stride));
-      lanes.store(lookup(body.getTerminator()->getOperand(0)), flat[init], to, stride);
+    Value from = lanes.materialize(lanes.add(lanes.add(at.offset, lanes.mul(inTile, distance)), piece.offset));
+    Value sum = piece.width == 1
+                    ? memref::LoadOp::create(b, loc, at.buffer, from).getResult()
+                    : vector::LoadOp::create(b, loc, lanes.vectorOf(accumulator), at.buffer, from).getResult();
+    Block &body = op.getBody();
+    DenseMap<Value, Lanes> values;
+    values[body.getArgument(0)] = lanes.vector(sum);
+    for (unsigned i = 0; i < numExtras; ++i)
+      values[body.getArgument(1 + i)] = piece.extras[i].value ? piece.extras[i] : loadExtra(i, piece, inRow);
+    auto lookup = [&](Value value) {
+      auto known = values.find(value);
+      return known == values.end() ? LaneBuilder::uniform(value) : known->second;
+    };
+    for (Operation &inner : body.without_terminator()) {
+      SmallVector<Lanes> operands = llvm::map_to_vector(inner.getOperands(), lookup);
+      for (auto [result, computed] : llvm::zip_equal(inner.getResults(), lanes.apply(&inner, operands)))
+        values[result] = computed;
     }
-  });
+    int64_t stride = plan.column.strides[init];
+    Index to = lanes.add(base[init], lanes.mul(inRow, plan.row.strides[init]));
+    to = lanes.add(to, lanes.mul(lanes.add(column, piece.offset), stride));
+    lanes.store(lookup(body.getTerminator()->getOperand(0)), flat[init], to, stride);
+  };
+
+  if (width % plan.tile.lanes == 0 && width > plan.tile.lanes &&
+      op.getBody().getOperations().size() > mostUnrolledOps) {
+    forRange(Index(0), rows, 1, [&](Index inTile) {
+      forRange(Index(0), Index(width), plan.tile.lanes, [&](Index offset) {
+        emitPiece({offset, plan.tile.lanes, Value(), SmallVector<Lanes>(numExtras)}, inTile);
+      });
+    });
+  } else {
+    SmallVector<Piece> pieces;
+    for (int64_t offset = 0; offset < width; offset += plan.tile.lanes) {
+      int64_t valid = std::min(width - offset, plan.tile.lanes);
+      Piece piece{Index(offset), std::min<int64_t>(plan.tile.lanes, llvm::PowerOf2Ceil(valid)), Value(), {}};
+      if (valid != piece.width) {
+        SmallVector<bool> bits(piece.width, false);
+        std::fill_n(bits.begin(), valid, true);
+        auto type = VectorType::get({piece.width}, b.getI1Type());
+        piece.mask = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, ArrayRef<bool>(bits)));
+      }
+      setPiece(piece);
+      for (unsigned i = 0; i < numExtras; ++i)
+        piece.extras.push_back(plan.row.strides[2 + i] == 0 ? loadExtra(i, piece, Index(0)) : Lanes());
+      pieces.push_back(piece);
+    }
+    forRange(Index(0), rows, 1, [&](Index inTile) {
+      for (const Piece &piece : pieces)
+        emitPiece(piece, inTile);
+    });
+  }
   lanes.width = 1;
   lanes.mask = Value();
 }

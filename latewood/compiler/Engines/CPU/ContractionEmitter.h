@@ -44,12 +44,12 @@ private:
   void emitPanel(Index column, int64_t width);
   void emitStreamedTask(Index group);
   void packPanel(Index column, int64_t width, Index step, Index steps, llvm::ArrayRef<Index> outerStep);
-  void forRowTiles(llvm::function_ref<void(Index tile, int64_t rows)> body);
+  void forRowTiles(llvm::function_ref<void(Index tile, Index rows)> body);
   void forBlocks(llvm::function_ref<void(llvm::ArrayRef<Index> outerStep, Index step, Index steps)> body);
   /// Where the sums of a row tile are, among those of a panel that begin at `first`.
   Address sumsOf(Address first, Index tile, int64_t width);
   int64_t sumStride(int64_t width) const { return width <= plan.tile.lanes ? plan.tile.lanes : plan.tile.columns; }
-  void accumulate(Index column, int64_t width, Address sums, Index tile, int64_t rows, Index step, Index steps,
+  void accumulate(Index column, int64_t width, Address sums, Index tile, Index rows, Index step, Index steps,
                   llvm::ArrayRef<Index> outerStep);
   void packA(Address into, llvm::ArrayRef<Index> outer, Index tile, int64_t tiles);
   Index packedTile(Index tile, llvm::ArrayRef<Index> outerStep);
@@ -59,7 +59,7 @@ private:
   void emitRowTask(llvm::ArrayRef<Index> outer, Index group);
 
   // Epilogue: `rows` rows of `width` results, from sums whose rows lie `distance` apart.
-  void emitEpilogue(Address at, int64_t distance, Index row, int64_t rows, Index column, int64_t width);
+  void emitEpilogue(Address at, int64_t distance, Index row, Index rows, Index column, int64_t width);
 
   ContractOp op;
   ContractionPlan plan;
@@ -73,7 +73,7 @@ private:
   llvm::SmallVector<mlir::Value> flat; // the extras and init as rank-1 buffers, null for scalars
   llvm::SmallVector<Index> base;       // of each operand, from the outer loops
   Address packedA, packedB, sums;
-  Index firstTile, endTile, block;
+  Index firstTile, endTile;
   int64_t packedTiles = 0; // row tiles in packedA, and the first of them
   Index firstPackedTile;
 };

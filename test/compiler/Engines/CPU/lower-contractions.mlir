@@ -14,16 +14,20 @@ module attributes {plan.target = #plan.target<triple = "x86_64-unknown-linux-gnu
 // CHECK:   %[[SUMS:.*]] = memref.alloc() {alignment = 64 : i64} : memref<384xf32>
 // CHECK:   %[[PANEL:.*]] = memref.alloc() {alignment = 64 : i64} : memref<16000xf32>
 // CHECK:   cpu.library_call "lw_packB_f32"(%[[PANEL]], %c0, %[[W]], %{{.*}}, %c1024, %c1, %c500, %c32)
-// CHECK:   scf.for %{{.*}} = %c0 to %c21 step %c1 {
+// CHECK:   scf.for %{{.*}} = %c0 to %c22 step %c1 {
+// CHECK:     %[[ROWS:.*]] = arith.minsi %{{.*}}, %c12
 // CHECK:     memref.prefetch
 // CHECK:     vector.store %{{.*}}, %[[SUMS]]
-// CHECK:     cpu.library_call "lw_mk_f32"(%[[SUMS]], %c0, %[[X]], %{{.*}}, %c500, %c1, %[[PANEL]], %c0, %c32, %c500)
+// CHECK:     %[[FULL:.*]] = arith.cmpi eq, %[[ROWS]], %c12
+// CHECK:     scf.if %[[FULL]] {
+// CHECK:       cpu.library_call "lw_mk_f32"(%[[SUMS]], %c0, %[[X]], %[[A:.*]], %c500, %c1, %[[PANEL]], %c0, %c32, %c500)
+// CHECK:     } else {
+// CHECK:       cpu.library_call "lw_mk4_f32"(%[[SUMS]], %c0, %[[X]], %[[A]], %c500, %c1, %[[PANEL]], %c0, %c32, %c500)
 // CHECK:     vector.load %[[B]]
-// CHECK:     scf.for %{{.*}} = %c0 to %c12 step %c1 {
+// CHECK:     scf.for %{{.*}} = %c0 to %[[ROWS]] step %c1 {
 // CHECK:       vector.load %[[SUMS]]
 // CHECK:       arith.addf %{{.*}} : vector<16xf32>
 // CHECK:       vector.store
-// CHECK:   cpu.library_call "lw_mk4_f32"(%[[SUMS]], %c0, %[[X]], %c126000, %c500, %c1, %[[PANEL]], %c0, %c32, %c500)
 func.func @large(%x: memref<256x500xf32>, %w: memref<500x1024xf32>, %b: memref<1024xf32>, %o: memref<256x1024xf32>) {
   cpu.contract ins(%x, %w : memref<256x500xf32>, memref<500x1024xf32>) extras(%b : memref<1024xf32>)
     outs(%o : memref<256x1024xf32>) maps [#mk, #kn, #n, #mn] {

@@ -8,6 +8,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <cstdio>
+#include <optional>
 #include <unistd.h>
 
 using namespace latewood::driver;
@@ -21,7 +22,7 @@ struct Arguments {
   std::string output;
   bool remarks = false;
   bool timing = false;
-  bool emitLua = false;
+  std::optional<CodeForm> emit;
   PrintPipeline printPipeline = PrintPipeline::No;
   Pipeline::RunOptions run;
   std::vector<std::string> options;
@@ -33,7 +34,8 @@ void printHelp() {
                   "  -o FILE              where the executable goes ('-' for standard output)\n"
                   "  --until=PHASE        stop after this phase and write the module as text\n"
                   "  --since=PHASE        the input is a module that has finished this phase: go on behind it\n"
-                  "  --emit=lua           write the host program as Lua source (default output: standard output)\n"
+                  "  --emit=lua|llvm      write the host program as Lua source, or all code as LLVM IR before it is\n"
+                  "                       optimized (to standard output without -o)\n"
                   "  --print-pipeline     print the passes and stop; =one-line and =phases print other forms of it\n"
                   "  --dump-dir=DIR       write the module into numbered files after each pass that changed it\n"
                   "  --reproducer=FILE    when a pass fails, write what repeats the failure\n"
@@ -95,9 +97,11 @@ llvm::Expected<Arguments> parseArguments(int argc, char **argv) {
     } else if (argument.consume_front("--reproducer=")) {
       result.run.reproducer = argument.str();
     } else if (argument == "--emit=lua") {
-      result.emitLua = true;
+      result.emit = CodeForm::Lua;
+    } else if (argument == "--emit=llvm") {
+      result.emit = CodeForm::LLVM;
     } else if (argument.starts_with("--emit")) {
-      return llvm::createStringError("unknown form '" + argument + "'; there is --emit=lua");
+      return llvm::createStringError("unknown form '" + argument + "'; there are --emit=lua and --emit=llvm");
     } else if (argument == "--print-pipeline") {
       result.printPipeline = PrintPipeline::Indented;
     } else if (argument == "--print-pipeline=one-line") {
@@ -118,9 +122,9 @@ llvm::Expected<Arguments> parseArguments(int argc, char **argv) {
     return result;
   if (result.input.empty())
     return llvm::createStringError("no input; see latewood-compile --help");
-  if (result.emitLua && !result.run.until.empty())
-    return llvm::createStringError("--emit=lua needs the whole pipeline, and --until stops it");
-  if (result.emitLua && result.output.empty())
+  if (result.emit && !result.run.until.empty())
+    return llvm::createStringError("--emit needs the whole pipeline, and --until stops it");
+  if (result.emit && result.output.empty())
     result.output = "-";
   if (result.output.empty())
     return llvm::createStringError("no output: give -o FILE.lwx");
@@ -208,9 +212,9 @@ llvm::Error compileFile(const Arguments &arguments, const StableHLOToExecutableO
     print.locations = true;
     if (llvm::Error error = writeFile(arguments.output, module->str(print)))
       return error;
-  } else if (arguments.emitLua) {
+  } else if (arguments.emit) {
     progress.clear();
-    auto source = translateToLua(*module);
+    auto source = translateToText(*module, *arguments.emit);
     if (!source)
       return source.takeError();
     if (llvm::Error error = writeFile(arguments.output, *source))

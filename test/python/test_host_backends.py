@@ -4,6 +4,7 @@
 Programs are written in the executor dialect itself, as a module that has finished the last phase, so that every operation is
 reached and nothing but the host is tested. What engines would do is a function of the LLVM dialect."""
 
+import resource
 import threading
 
 import numpy as np
@@ -606,4 +607,61 @@ func.func public @other(%a: tensor<i32>) -> tensor<i32> {
         np.testing.assert_array_equal(result, expected)
     (result,) = session.execute_function("other", in_args=[client.create_memref(np.int32(9))])
     assert np.asarray(result) == 9
-    assert ("host.lua" in executable.describe()) == (host == "lua") if hasattr(executable, "describe") else True
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_donation(client, host):
+    """A donated argument gives its memory to the result where the program allows it, and is gone in any case."""
+    options = compiler.StableHLOToExecutableOptions([f"--host={host}", "--target=x86-64-v3"])
+    executable = compiler.CompilerClient().stablehlo_to_executable(
+        """
+func.func public @main(%a: tensor<4xf32> {tf.aliasing_output = 1 : i32}, %b: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = stablehlo.add %a, %b : tensor<4xf32>
+  return %0, %a : tensor<4xf32>, tensor<4xf32>
+}""",
+        options,
+    )
+    session = runtime.RuntimeSession(client, runtime.RuntimeSessionOptions(), executable)
+    a, b = (client.create_memref(np.array(numbers, np.float32)) for numbers in ([1, 2, 3, 4], [10, 20, 30, 40]))
+    address = a.ptr
+    total, same = session.execute_function("main", in_args=[a, b])
+    assert np.asarray(total).tolist() == [11, 22, 33, 44] and np.asarray(same).tolist() == [1, 2, 3, 4]
+    assert same.ptr == address
+    with pytest.raises(errors.LatewoodError, match="donated"):
+        session.execute_function("main", in_args=[a, b])
+    with pytest.raises(errors.LatewoodError, match="donated.*shares its memory"):
+        session.execute_function("main", in_args=[b, b])
+    total, same = session.execute_function("main", in_args=[same, b])
+    assert np.asarray(total).tolist() == [11, 22, 33, 44]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_many_calls_need_no_more_memory(program, client, host):
+    operands = ", ".join(["%a"] * 99 + ["%0"])
+    types = ", ".join(["memref<4xf32>"] * 100)
+    pointers = ", ".join(f"%p{i}: !llvm.ptr" for i in range(102))
+    run = program(
+        f"""module @cpu {{
+  llvm.func @f({pointers}) {{
+    %0 = llvm.load %p1 {{alignment = 4 : i64}} : !llvm.ptr -> vector<4xf32>
+    llvm.store %0, %p100 {{alignment = 4 : i64}} : vector<4xf32>, !llvm.ptr
+    llvm.return
+  }}
+}}
+func.func @main(%a: memref<4xf32>) attributes {{executor.results = [memref<4xf32>]}} {{
+  %0 = executor.request 0 : memref<4xf32>
+  executor.launch @cpu::@f({operands}) : {types}
+  return
+}}"""
+    )
+    session, a = run.sessions[host], client.create_memref(np.arange(4, dtype=np.float32))
+
+    def call(times):
+        for _ in range(times):
+            (result,) = session.execute_function("main", in_args=[a])
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, np.asarray(result).tolist()
+
+    before, _ = call(2000)
+    after, values = call(100_000)
+    assert values == [0, 1, 2, 3]
+    assert after - before < 4096  # KiB

@@ -32,16 +32,17 @@ llvm::Expected<Bytes> translate(Module &module) {
   return std::move(*bytes);
 }
 
-llvm::Expected<std::string> translateToLua(Module &module) {
+llvm::Expected<std::string> translateToText(Module &module, CodeForm form) {
   if (llvm::Error error = module.checkLowered())
     return std::move(error);
   Module::Impl &impl = *module.impl;
   DiagnosticCollector collector(impl.context.get(), *impl.source, impl.name);
-  auto source = translate::translateToLua(*impl.module);
-  if (failed(source))
-    return makeCompilationError("translation to Lua failed", collector.take());
+  auto text =
+      form == CodeForm::Lua ? translate::translateToLua(*impl.module) : translate::translateToLLVMIRText(*impl.module);
+  if (failed(text))
+    return makeCompilationError("translation failed", collector.take());
   impl.keep(collector.take());
-  return std::move(*source);
+  return std::move(*text);
 }
 
 llvm::Expected<Bytes> compile(StringRef textOrBytecode, const StableHLOToExecutableOptions &options, StringRef name) {

@@ -30,6 +30,8 @@ namespace latewood::driver {
 
 using Bytes = std::vector<uint8_t>;
 
+enum class CodeForm;
+
 /// A program and the context that it lives in.
 class Module {
 public:
@@ -61,7 +63,7 @@ public:
 private:
   friend class Pipeline;
   friend llvm::Expected<Bytes> translate(Module &module);
-  friend llvm::Expected<std::string> translateToLua(Module &module);
+  friend llvm::Expected<std::string> translateToText(Module &module, CodeForm form);
   llvm::Error checkLowered() const;
   struct Impl;
   explicit Module(std::unique_ptr<Impl> impl);
@@ -128,8 +130,9 @@ private:
 /// Translates a module that has finished phase lower.
 llvm::Expected<Bytes> translate(Module &module);
 
-/// The host program of such a module as Lua source, for reading.
-llvm::Expected<std::string> translateToLua(Module &module);
+/// The code of such a module for reading: the host program as Lua source, or everything as LLVM IR before it is optimized.
+enum class CodeForm { Lua, LLVM };
+llvm::Expected<std::string> translateToText(Module &module, CodeForm form);
 
 /// Parses, runs the pipeline, and translates.
 llvm::Expected<Bytes> compile(llvm::StringRef textOrBytecode, const StableHLOToExecutableOptions &options,

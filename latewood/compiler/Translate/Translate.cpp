@@ -219,6 +219,20 @@ FailureOr<std::vector<uint8_t>> translate::translateToExecutable(ModuleOp module
   return bytes;
 }
 
+FailureOr<std::string> translate::translateToLLVMIRText(ModuleOp module) {
+  OwningOpRef<ModuleOp> flat = module.clone();
+  if (failed(convertExecutorToLLVM(*flat)))
+    return failure();
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> llvmModule = translateModuleToLLVMIR(*flat, context);
+  if (!llvmModule)
+    return module.emitError("cannot be translated to LLVM IR");
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvmModule->print(stream, nullptr);
+  return text;
+}
+
 FailureOr<std::string> translate::translateToLua(ModuleOp module) {
   auto program = convertExecutorToLua(module);
   if (failed(program))

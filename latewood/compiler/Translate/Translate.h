@@ -12,6 +12,9 @@ namespace latewood::translate {
 /// The bytes depend on the module only: target and options are attributes of it.
 mlir::FailureOr<std::vector<uint8_t>> translateToExecutable(mlir::ModuleOp module);
 
+/// The code of such a module as LLVM IR, host program and engines' functions together, before it is optimized.
+mlir::FailureOr<std::string> translateToLLVMIRText(mlir::ModuleOp module);
+
 /// The host program of such a module as Lua source, whichever backend the module asks for.
 mlir::FailureOr<std::string> translateToLua(mlir::ModuleOp module);
 

@@ -22,3 +22,29 @@ func.func @main(%a: tensor<4xf32>) -> (tensor<4xf32> {jax.result_info = "out"}, 
   // CHECK: return %[[R]], %[[M1]], %[[M2]]
   return %0, %0, %a : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// Tests that reshapes between a cluster and the return do not prevent it from writing in place.
+// CHECK-LABEL: func.func @reshaped(
+func.func @reshaped(%a: tensor<4xf32>) -> (tensor<2x2xf32>, tensor<1x4xf32>) {
+  // CHECK: %[[S0:.*]] = executor.request 0 : tensor<2x2xf32>
+  // CHECK: %[[S1:.*]] = executor.request 1 : tensor<1x4xf32>
+  // CHECK-DAG: %[[D0:.*]] = tensor.collapse_shape %[[S0]] {{\[\[}}0, 1]] : tensor<2x2xf32> into tensor<4xf32>
+  // CHECK-DAG: %[[D1:.*]] = tensor.collapse_shape %[[S1]] {{\[\[}}0, 1]] : tensor<1x4xf32> into tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %f = tensor.empty() : tensor<4xf32>
+  // CHECK: %[[R0:.*]] = plan.call @cpu::@f(%{{.*}}) outs(%[[D0]])
+  %0 = plan.call @cpu::@f(%a) outs(%e) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: plan.call @cpu::@f(%[[R0]]) outs(%[[D1]])
+  %1 = plan.call @cpu::@f(%0) outs(%f) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %2 = tensor.expand_shape %0 [[0, 1]] output_shape [2, 2] : tensor<4xf32> into tensor<2x2xf32>
+  %3 = tensor.expand_shape %1 [[0, 1]] output_shape [1, 4] : tensor<4xf32> into tensor<1x4xf32>
+  return %2, %3 : tensor<2x2xf32>, tensor<1x4xf32>
+}
+
+// Tests that donated arguments are recorded with the results that may have their memory.
+// CHECK-LABEL: func.func @donated(
+// CHECK-SAME: executor.donated = array<i64: 1, 1, 0, 0>
+func.func @donated(%a: tensor<4xf32> {jax.buffer_donor = true}, %b: tensor<4xf32> {tf.aliasing_output = 1 : i32})
+    -> (tensor<4xf32>, tensor<4xf32>) {
+  return %b, %a : tensor<4xf32>, tensor<4xf32>
+}

@@ -109,8 +109,11 @@ static LogicalResult verifyCallee(Operation *call, SymbolRefAttr callee, SymbolT
   auto interface = dyn_cast_or_null<FunctionOpInterface>(function);
   if (!interface)
     return call->emitOpError() << "calls " << callee << ", which is no function";
-  size_t expected = interface.getNumArguments(), got = call->getNumOperands();
-  if (expected != got && expected != got + 2)
+  size_t expected = interface.getNumArguments(), got = call->getNumOperands(), dynamicExtents = 0;
+  for (Type type : call->getOperandTypes())
+    if (auto shaped = dyn_cast<ShapedType>(type); shaped && shaped.hasRank())
+      dynamicExtents += shaped.getNumDynamicDims();
+  if (expected != got && expected != got + 2 + dynamicExtents)
     return call->emitOpError() << "has " << got << " operands where " << callee << " takes " << expected << " arguments";
   return success();
 }

@@ -166,8 +166,8 @@ def Plan_CallOp : Plan_Op<"call", [AttrSizedOperandSegments, DestinationStyleOpI
     plan.call @cpu::@main_cluster_0(%a) outs(%o) : (memref<4xf32>, memref<4xf32>) -> ()
     ```
     Constraints:
-    - (C1) `callee` is a function of as many arguments as there are operands. (A lowered one has two more, the call frame and the
-      workspace.)
+    - (C1) `callee` is a function of as many arguments as there are operands. (A lowered one has more: the call frame, the dynamic
+      extents of the operands, in order, and the workspace.)
     - (C2) On tensors there is one result per destination, of the same type; on buffers there is none.
   }];
   let arguments = (ins SymbolRefAttr:$callee, Variadic<AnyType>:$inputs, Variadic<AnyType>:$outs);

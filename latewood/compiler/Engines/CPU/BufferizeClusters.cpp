@@ -5,8 +5,8 @@
 // In: cluster functions on tensors, whose trailing arguments with `plan.out` are the destinations of the results. Out: functions on
 // buffers of identity layout without results. One-Shot Bufferize does the analysis; around it stands what it does not see:
 //   - inputs are never written: they are the caller's;
-//   - a result that ends in a reshape is materialized before the reshape, into the reshaped destination, and a destination that
-//     is made of slices (concatenation) takes the place of the empty tensor. Otherwise the whole result would be copied;
+//   - a result that ends in a reshape is materialized before the reshape, into the reshaped destination. Otherwise it would be
+//     copied as a whole;
 //   - the regions of groups stay on tensors: they say what is computed, not where;
 //   - whatever does not end up in its destination is copied there, with a remark.
 
@@ -72,46 +72,6 @@ void materializeBeforeReshapes(func::FuncOp function) {
   }
 }
 
-/// insert_slice a into (… insert_slice b into empty), materialized in d: the slices go into d.
-void buildSlicesInDestination(func::FuncOp function) {
-  SmallVector<MaterializeInDestinationOp> ops;
-  function.walk([&](MaterializeInDestinationOp op) { ops.push_back(op); });
-  for (MaterializeInDestinationOp op : ops) {
-    if (!isa<RankedTensorType>(op.getDest().getType()))
-      continue;
-    Value value = op.getSource();
-    Operation *first = nullptr;
-    while (auto insert = value.getDefiningOp<tensor::InsertSliceOp>()) {
-      if (!insert->hasOneUse())
-        break;
-      first = insert;
-      value = insert.getDest();
-    }
-    if (!first || !value.getDefiningOp<tensor::EmptyOp>() || !isa<BlockArgument>(op.getDest()))
-      continue;
-    cast<tensor::InsertSliceOp>(first).getDestMutable().assign(op.getDest());
-  }
-}
-
-/// The buffer that `value` is a view of; a loop that carries a buffer unchanged gives that buffer.
-Value getBase(Value value) {
-  while (true) {
-    if (auto cast = value.getDefiningOp<memref::CastOp>())
-      value = cast.getSource();
-    else if (auto expand = value.getDefiningOp<memref::ExpandShapeOp>())
-      value = expand.getSrc();
-    else if (auto collapse = value.getDefiningOp<memref::CollapseShapeOp>())
-      value = collapse.getSrc();
-    else if (auto loop = value.getDefiningOp<scf::ForOp>()) {
-      unsigned i = llvm::cast<OpResult>(value).getResultNumber();
-      if (getBase(loop.getYieldedValues()[i]) != loop.getRegionIterArg(i))
-        return value;
-      value = loop.getInitArgs()[i];
-    } else
-      return value;
-  }
-}
-
 struct BufferizeClustersPass : cpu::impl::BufferizeClustersPassBase<BufferizeClustersPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -121,13 +81,15 @@ struct BufferizeClustersPass : cpu::impl::BufferizeClustersPassBase<BufferizeClu
           function.setArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName,
                               BoolAttr::get(&getContext(), false));
       materializeBeforeReshapes(function);
-      buildSlicesInDestination(function);
     }
 
     bufferization::OneShotBufferizationOptions options;
     options.bufferizeFunctionBoundaries = true;
     options.setFunctionBoundaryTypeConversion(bufferization::LayoutMapOption::IdentityLayoutMap);
-    options.allowReturnAllocsFromLoops = true;
+    // Where a layout cannot be seen (an argument of a loop), it is the canonical one.
+    options.unknownTypeConverterFn = [](TensorType type, Attribute space, const bufferization::BufferizationOptions &) {
+      return bufferization::getMemRefTypeWithStaticIdentityLayout(type, space);
+    };
     options.opFilter.denyOperation([](Operation *op) { return bool(op->getParentOfType<GroupOp>()); });
 
     IRRewriter rewriter(&getContext());

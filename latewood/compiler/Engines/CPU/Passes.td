@@ -35,7 +35,7 @@ def ConvertStableHLOToLinalgPass : Pass<"latewood-convert-stablehlo-to-linalg", 
     ```
     Precondition: tensors of static shape. Postcondition: no StableHLO, no CHLO; integers are signless and not narrower than a
     byte, booleans are i8 with the values 0 and 1; each result is written into its argument with `plan.out`.
-    Refuses, with a message at the operation: complex, 4-, 6- and 8-bit floats, quantized types, tokens, dynamic shapes, custom
+    Refuses, with a message at the operation: complex numbers but for taking them apart and putting them together, quantized types, tokens, dynamic shapes, custom
     calls, and operations that the engine does not have.
   }];
   let dependentDialects = [
@@ -160,6 +160,26 @@ def FormGroupsPass : Pass<"latewood-form-groups", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::latewood::cpu::CPUDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def PlaceResultsPass : Pass<"latewood-place-results", "::mlir::func::FuncOp"> {
+  let summary = "Results and carried values get the places that they must end up in";
+  let description = [{
+    ```mlir
+    %r = scf.for %i = … iter_args(%x = %init) { %y = cpu.group ins(%x) … ; scf.yield %y }
+    %m = bufferization.materialize_in_destination %r in %out
+    // becomes
+    %start = bufferization.materialize_in_destination %init in %out
+    %r = scf.for %i = … iter_args(%x = %start) {
+      %y = cpu.group ins(%x) …
+      %next = bufferization.materialize_in_destination %y in %x
+      scf.yield %next
+    }
+    ```
+    Postcondition: bufferization allocates nothing that outlives an iteration of a loop, and copies what it can compute in place
+    nowhere. Values are what they were.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
 def BufferizeClustersPass : Pass<"latewood-bufferize-clusters", "::mlir::ModuleOp"> {
   let summary = "Tensors become buffers, results are computed in their destinations";
   let description = [{
@@ -269,6 +289,37 @@ def CheckCPUCodePass : Pass<"latewood-check-cpu-code", "::mlir::ModuleOp"> {
     Refuses, with a message at the operation: operations that are not of the LLVM dialect, conversions that are left over,
     calls and intrinsics that need the C library, cluster functions without a planned workspace. Changes nothing.
   }];
+}
+
+def SettleCarriedBuffersPass : Pass<"latewood-settle-carried-buffers", "mlir::func::FuncOp"> {
+  let summary = "Gives each buffer that a loop carries one place for all iterations";
+  let description = [{
+    Static planning gives an allocation in a loop the same place in every iteration, so an iteration must not hand its allocation
+    to the next one. Each carried buffer gets a place outside of the loop, and what an iteration hands over is copied there at its
+    end; swapped buffers go through a third place.
+
+    Before:
+    ```mlir
+    %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %init) -> (memref<4xf32>) {
+      %new = memref.alloc() : memref<4xf32>
+      …                                      // computes %new from %a
+      scf.yield %new : memref<4xf32>
+    }
+    ```
+    After:
+    ```mlir
+    %a = memref.alloc() : memref<4xf32>
+    memref.copy %init, %a : memref<4xf32> to memref<4xf32>
+    scf.for %i = %c0 to %n step %c1 {
+      %new = memref.alloc() : memref<4xf32>
+      …
+      memref.copy %new, %a : memref<4xf32> to memref<4xf32>
+    }
+    ```
+    Precondition: functions on buffers. Postcondition: no loop carries a buffer.
+    Refuses a carried buffer of dynamic shape.
+  }];
+  let dependentDialects = ["mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
 }
 
 #endif // LATEWOOD_COMPILER_ENGINES_CPU_PASSES

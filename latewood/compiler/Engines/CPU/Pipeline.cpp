@@ -14,6 +14,8 @@ void latewood::cpu::buildCPUPipeline(OpPassManager &module) {
   auto function = [&]() -> OpPassManager & { return module.nest<func::FuncOp>(); };
   // Everything after it knows linalg only.
   function().addPass(createConvertStableHLOToLinalgPass());
+  // Scalar code that changes nothing (x or x) makes its operation a copy, which must be gone before it becomes part of a group.
+  function().addPass(createCanonicalizerPass());
   // Duplicate values hide that two operations have the same producer; fusion counts users.
   function().addPass(createCSEPass());
   // Before contractions: what follows a product must be one operation to become its epilogue.
@@ -23,10 +25,16 @@ void latewood::cpu::buildCPUPipeline(OpPassManager &module) {
   function().addPass(createFormGroupsPass());
   // Slices and reshapes of arguments that nobody uses any more would be copied.
   function().addPass(createCanonicalizerPass());
+  // Last on tensors: it looks at what is really computed.
+  function().addPass(createPlaceResultsPass());
   // On the module: signatures change.
   module.addPass(createBufferizeClustersPass());
   // The first makes equal views equal, so that the second sees copies of a buffer to itself.
   function().addPass(createCSEPass());
+  function().addPass(createCanonicalizerPass());
+  // After copies of a buffer to itself are gone, which would look like buffers that are handed over; before everything that
+  // needs to know where a buffer is. The casts that it leaves fold into the views behind them.
+  function().addPass(createSettleCarriedBuffersPass());
   function().addPass(createCanonicalizerPass());
   // Both need strides, and leave parallel loops.
   function().addPass(createLowerContractionsPass());

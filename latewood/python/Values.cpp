@@ -108,8 +108,7 @@ void bindValues(nb::module_ &module) {
           "Bytes of the elements, without gaps between them.")
       .def_prop_ro("read_only", [](const PyMemRef &self) { return self.ref->isReadOnly(); })
       .def(
-          "ref_count",
-          [](const PyMemRef &self) { return self.ref->storage()->referenceCount() + self.ref->referenceCount() - 1; },
+          "ref_count", [](const PyMemRef &self) { return self.ref->storage()->referenceCount(); },
           "How many values, NumPy arrays and DLPack tensors share the memory.")
       .def(
           "is_ready", [](const PyMemRef &self) { return self.ref->isReady(); },

@@ -191,8 +191,7 @@ Ref<MemRefValue> viewOfBuffer(nb::handle object, bool isWritable, ElementType ty
   bool isReadOnly = buffer.readonly;
   static char nothing[64];
   char *start = buffer.buf ? static_cast<char *>(buffer.buf) - offset : nothing;
-  Ref<runtime::Storage> storage =
-      runtime::Storage::view(start, bytes, runtime::MemorySpace::host, isReadOnly, std::move(held));
+  Ref<runtime::Storage> storage = runtime::Storage::view(start, bytes, runtime::MemorySpace::host, isReadOnly, held);
   return check(MemRefValue::create(std::move(storage), offset, type, {shape, static_cast<size_t>(rank)},
                                    {strides, static_cast<size_t>(rank)}));
 }

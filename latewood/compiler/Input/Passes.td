@@ -69,6 +69,82 @@ def ExpandChecksPass : Pass<"latewood-expand-checks", "::mlir::ModuleOp"> {
   let dependentDialects = ["::latewood::plan::PlanDialect", "::latewood::stablehlo::StableHLODialect"];
 }
 
+def ExpandOperationsPass : Pass<"latewood-expand-operations", "::mlir::ModuleOp"> {
+  let summary = "Replaces operations that simpler StableHLO computes exactly";
+  let description = [{
+    Engines implement a small language well; the rest of StableHLO and CHLO is written in it here, always, whatever the engines:
+    - special functions (`chlo.lgamma`, `zeta`, `next_after`…), `chlo.top_k`;
+    - batch normalization, random numbers, Fourier transforms;
+    - Cholesky factors and triangular systems, and the calls of LAPACK for them, for LU, QR and tridiagonal systems;
+    - dynamic operations of static types, assertions about static shapes;
+    - collectives of one process, which are identities.
+
+    ```mlir
+    // before
+    %values, %indices = chlo.top_k(%x, k = 1) : tensor<8x100xf32> -> (tensor<8x1xf32>, tensor<8x1xi32>)
+    // after: value and index in one integer, of which the largest is wanted
+    %key = stablehlo.or %shiftedValue, %reversedIndex : tensor<8x100xi64>
+    %best = stablehlo.reduce(%key init: %least) applies stablehlo.maximum across dimensions = [1] …
+    ```
+
+    Postcondition: none of these is left, except a dynamic operation whose bounds are not constant.
+    Refuses decompositions into eigenvalues or singular values, collectives of several processes, and transfers (infeed, outfeed, send,
+    recv).
+  }];
+  let dependentDialects = ["::latewood::plan::PlanDialect", "::latewood::stablehlo::StableHLODialect", "::latewood::chlo::CHLODialect"];
+}
+
+def FlattenValuesPass : Pass<"latewood-flatten-values", "::mlir::ModuleOp"> {
+  let summary = "Replaces tuples by their elements, and drops tokens";
+  let description = [{
+    Through signatures of functions, `while`, `if`, `case`, `optimization_barrier` and returns. An attribute of an argument or result
+    stays where one tensor takes its place.
+
+    ```mlir
+    // before
+    %0 = stablehlo.tuple %x, %token : tuple<tensor<4xf32>, !stablehlo.token>
+    %1 = stablehlo.get_tuple_element %0[0] : (tuple<tensor<4xf32>, !stablehlo.token>) -> tensor<4xf32>
+    // after: uses of %1 are uses of %x
+    ```
+
+    Postcondition: all values are tensors.
+    Refuses any other operation on a tuple or token.
+  }];
+}
+
+def SplitComplexPass : Pass<"latewood-split-complex", "::mlir::func::FuncOp"> {
+  let summary = "Complex tensors become pairs of real ones";
+  let description = [{
+    Inside of a function there are real tensors only. Functions on complex numbers become formulas on their parts, accurate to a few
+    units in the last place of each part; what moves elements moves both parts; regions take and give both.
+
+    ```mlir
+    // before
+    func.func @main(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
+      %y = stablehlo.multiply %x, %x : tensor<4xcomplex<f32>>
+      %z = stablehlo.reverse %y, dims = [0] : tensor<4xcomplex<f32>>
+      return %z : tensor<4xcomplex<f32>>
+    }
+    // after
+    func.func @main(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
+      %a = stablehlo.real %x : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+      %b = stablehlo.imag %x : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
+      %re = …                                  // %a * %a - %b * %b
+      %im = …                                  // %a * %b + %b * %a
+      %c = stablehlo.reverse %re, dims = [0] : tensor<4xf32>
+      %d = stablehlo.reverse %im, dims = [0] : tensor<4xf32>
+      %z = stablehlo.complex %c, %d : tensor<4xcomplex<f32>>
+      return %z : tensor<4xcomplex<f32>>
+    }
+    ```
+
+    Precondition: Fourier transforms, factorizations and composites are expanded. Postcondition: a complex value is an argument of a
+    function or an operand of its return, and comes from `stablehlo.complex` or goes to `stablehlo.real` and `stablehlo.imag`.
+    Refuses operations that have no meaning on complex numbers (remainder, select_and_scatter, bit casts), and dynamic shapes.
+  }];
+  let dependentDialects = ["::latewood::stablehlo::StableHLODialect", "::latewood::chlo::CHLODialect"];
+}
+
 def SimplifyStableHLOPass : Pass<"latewood-simplify-stablehlo", "::mlir::func::FuncOp"> {
   let summary = "Exact rewrites that let more operations fuse";
   let description = [{

@@ -21,6 +21,13 @@ void input::buildInputPipeline(OpPassManager &pm) {
   pm.addPass(createSymbolDCEPass());
   // After inlining, so that assertions stand in public functions, where the host can run them.
   pm.addPass(createExpandChecksPass());
+  // After inlining, so that a computation that a call names is not taken for an entry point; before the simplification, which sees what
+  // the operations are made of.
+  pm.addPass(createExpandOperationsPass());
+  // After that, which reports what a program does with tokens.
+  pm.addPass(createFlattenValuesPass());
+  // After the expansions, which compute on complex numbers themselves.
+  pm.addNestedPass<func::FuncOp>(createSplitComplexPass());
   // Equal constants and broadcasts must be one value before patterns compare operands.
   pm.addNestedPass<func::FuncOp>(createCSEPass());
   pm.addNestedPass<func::FuncOp>(createSimplifyStableHLOPass());

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Expansions: operations that no engine needs to know, because simpler StableHLO computes exactly what they mean. Each
+// family has a file ExpandOperations<Family>.cpp, which adds its expansions to one table.
+//
+// An expansion gets a builder that stands at the operation, and returns the values of its results. It may return
+// operations that are expanded themselves. What it refuses it reports. One that returns no values for an operation that
+// has results leaves it alone.
+#pragma once
+
+#include "latewood/compiler/Input/TensorExpression.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace latewood::input {
+
+using Expansion = mlir::FailureOr<llvm::SmallVector<mlir::Value>> (*)(mlir::ImplicitLocOpBuilder &b,
+                                                                      mlir::Operation *op);
+
+class ExpansionTable {
+public:
+  template <typename OpTy>
+  void add(Expansion expansion) {
+    addNamed(OpTy::getOperationName(), expansion);
+  }
+  /// For custom calls of `target`.
+  void addCall(llvm::StringRef target, Expansion expansion) { calls[target] = expansion; }
+
+  /// The expansion of `op`, or null: it has none, or a shape of it is not static.
+  Expansion lookup(mlir::Operation *op) const;
+
+private:
+  void addNamed(llvm::StringRef name, Expansion expansion) { operations[name] = expansion; }
+
+  llvm::StringMap<Expansion> operations, calls;
+};
+
+void addCollectiveExpansions(ExpansionTable &table);
+void addDynamicExpansions(ExpansionTable &table);
+void addFactorizationExpansions(ExpansionTable &table);
+void addFourierExpansions(ExpansionTable &table);
+void addNormalizationExpansions(ExpansionTable &table);
+void addRandomExpansions(ExpansionTable &table);
+void addSelectionExpansions(ExpansionTable &table);
+void addSpecialFunctionExpansions(ExpansionTable &table);
+void addTriangularExpansions(ExpansionTable &table);
+
+/// f64 for f64, f32 for all narrower floats: what an expansion of several roundings computes in.
+mlir::Type getComputeElement(mlir::Type element);
+
+/// Solves `a x = b` for x, where `a` is triangular: `lower` or upper, with the diagonal it has or one of ones. What
+/// stands in the other triangle is not read. All dimensions before the last two are a batch.
+Tensor solveTriangular(const Tensor &a, const Tensor &b, bool lower, bool unitDiagonal);
+
+} // namespace latewood::input

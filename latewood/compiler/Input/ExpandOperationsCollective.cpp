@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What processes do together, for a program of one process: it has number 0, a group holds it alone, and what it sends
+// to itself is what it has. A group of several is refused, and so is a transfer to or from somebody else.
+
+#include "latewood/compiler/Input/ExpandOperations.h"
+
+using namespace mlir;
+
+namespace latewood::input {
+
+using Results = FailureOr<SmallVector<Value>>;
+using Builder = ImplicitLocOpBuilder;
+
+namespace {
+
+Results expandNumber(Builder &b, Operation *op) {
+  return SmallVector<Value>{splat(b, cast<RankedTensorType>(op->getResult(0).getType()), 0.0)};
+}
+
+/// The members of the groups, when no group has several.
+LogicalResult checkAlone(Operation *op) {
+  auto groups = op->getAttrOfType<DenseIntElementsAttr>("replica_groups");
+  if (!groups || groups.getType().getRank() != 2 || groups.getNumElements() == 0)
+    return success();
+  int64_t members = groups.getType().getDimSize(1);
+  if (groups.getNumElements() > 1 || members > 1)
+    return op->emitError() << "'" << op->getName() << "' among " << groups.getNumElements()
+                           << " processes: only programs for one device can be compiled";
+  return success();
+}
+
+Results expandToOperands(Builder &, Operation *op) {
+  if (failed(checkAlone(op)))
+    return failure();
+  SmallVector<Value> results(op->getOperands().take_front(op->getNumResults()));
+  for (auto [result, operand] : llvm::zip_equal(op->getResults(), results))
+    if (result.getType() != operand.getType())
+      return op->emitError() << "'" << op->getName() << "' of type " << operand.getType() << " gives "
+                             << result.getType() << ": only programs for one device can be compiled";
+  return results;
+}
+
+/// A process that nobody sends to gets zeros.
+Results expandPermute(Builder &b, Operation *op) {
+  auto permute = cast<stablehlo::CollectivePermuteOp>(op);
+  bool isSent = false;
+  for (const APInt &number : permute.getSourceTargetPairs().getValues<APInt>()) {
+    if (!number.isZero())
+      return op->emitError() << "'" << op->getName() << "' names process " << number.getSExtValue()
+                             << ": only programs for one device can be compiled";
+    isSent = true;
+  }
+  if (isSent)
+    return SmallVector<Value>{permute.getOperand()};
+  return SmallVector<Value>{splat(b, cast<RankedTensorType>(permute.getType()), 0.0)};
+}
+
+Results refuseTransfer(Builder &, Operation *op) {
+  return op->emitError() << "'" << op->getName()
+                         << "' exchanges values with the host or another device while the program runs; "
+                         << "pass them as arguments and results instead";
+}
+
+} // namespace
+
+void addCollectiveExpansions(ExpansionTable &table) {
+  table.add<stablehlo::AllGatherOp>(expandToOperands);
+  table.add<stablehlo::AllReduceOp>(expandToOperands);
+  table.add<stablehlo::AllToAllOp>(expandToOperands);
+  table.add<stablehlo::CollectiveBroadcastOp>(expandToOperands);
+  table.add<stablehlo::CollectivePermuteOp>(expandPermute);
+  table.add<stablehlo::InfeedOp>(refuseTransfer);
+  table.add<stablehlo::OutfeedOp>(refuseTransfer);
+  table.add<stablehlo::PartitionIdOp>(expandNumber);
+  table.add<stablehlo::RecvOp>(refuseTransfer);
+  table.add<stablehlo::ReduceScatterOp>(expandToOperands);
+  table.add<stablehlo::ReplicaIdOp>(expandNumber);
+  table.add<stablehlo::SendOp>(refuseTransfer);
+}
+
+} // namespace latewood::input

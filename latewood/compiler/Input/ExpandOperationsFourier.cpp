@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Discrete Fourier transforms as real matrix products.
+//
+//   length          how
+//   up to 64        a product with the matrix of the transform
+//   d * m, d <= 64  d-point transforms of every m-th element, factors, m-point transforms (J. Cooley, J. Tukey)
+//   other           a convolution with a chirp, by transforms whose length is a power of two (L. Bluestein)
+//
+// Products are what an engine does best: 64 multiplications in a register tile cost less than six passes over memory.
+// Complex numbers are pairs of real tensors here; complex tensors stand only at both ends. All tables are computed with
+// the angle reduced in integers.
+
+#include "latewood/compiler/Input/ExpandOperations.h"
+#include "llvm/Support/MathExtras.h"
+#include <complex>
+#include <numbers>
+
+using namespace mlir;
+
+namespace latewood::input {
+
+using Results = FailureOr<SmallVector<Value>>;
+using Builder = ImplicitLocOpBuilder;
+
+namespace {
+
+constexpr int64_t maxDirect = 64;
+// Without a small divisor, a matrix still beats three transforms of twice the length and more.
+constexpr int64_t maxDirectPrime = 160;
+
+struct Pair {
+  Tensor re, im;
+};
+
+using Complex = std::complex<double>;
+
+/// exp(-2 pi i step / count)
+Complex root(int64_t step, int64_t count) {
+  double angle = -2 * std::numbers::pi * static_cast<double>(step % count) / static_cast<double>(count);
+  return {std::cos(angle), std::sin(angle)};
+}
+
+Tensor realTable(const Tensor &like, ArrayRef<int64_t> shape, ArrayRef<Complex> numbers) {
+  SmallVector<double> parts = llvm::map_to_vector(numbers, [](Complex number) { return number.real(); });
+  return table(like.builder(), shape, like.element(), parts);
+}
+
+Tensor imaginaryTable(const Tensor &like, ArrayRef<int64_t> shape, ArrayRef<Complex> numbers) {
+  SmallVector<double> parts = llvm::map_to_vector(numbers, [](Complex number) { return number.imag(); });
+  return table(like.builder(), shape, like.element(), parts);
+}
+
+Pair map(const Pair &x, function_ref<Tensor(const Tensor &)> function) { return {function(x.re), function(x.im)}; }
+
+/// Element by element with numbers whose dimensions are the trailing ones.
+Pair multiply(const Pair &x, ArrayRef<int64_t> shape, ArrayRef<Complex> numbers) {
+  int64_t rank = x.re.rank(), from = rank - static_cast<int64_t>(shape.size());
+  SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(from, rank));
+  Tensor re = broadcast(realTable(x.re, shape, numbers), x.re.shape(), dims);
+  Tensor im = broadcast(imaginaryTable(x.re, shape, numbers), x.re.shape(), dims);
+  return {x.re * re - x.im * im, x.re * im + x.im * re};
+}
+
+/// Both parts beside each other, times the matrix ((C, S), (-S, C)) of the transform C + iS.
+Pair transformDirectly(const Pair &x) {
+  int64_t n = x.re.extent(1);
+  SmallVector<double> matrix(4 * n * n);
+  for (int64_t j = 0; j < n; ++j)
+    for (int64_t k = 0; k < n; ++k) {
+      Complex w = root(j * k, n);
+      matrix[2 * n * j + k] = w.real();
+      matrix[2 * n * j + n + k] = w.imag();
+      matrix[2 * n * (n + j) + k] = -w.imag();
+      matrix[2 * n * (n + j) + n + k] = w.real();
+    }
+  Tensor factors = table(x.re.builder(), {2 * n, 2 * n}, x.re.element(), matrix);
+  Tensor product = multiplyMatrices(concatenate({x.re, x.im}, 1), factors);
+  return {slice(product, 1, 0, n), slice(product, 1, n, 2 * n)};
+}
+
+int64_t getDivisor(int64_t n) {
+  for (int64_t divisor = maxDirect; divisor > 1; --divisor)
+    if (n % divisor == 0)
+      return divisor;
+  return 1;
+}
+
+Pair transform(const Pair &x);
+
+/// With j = j1 m + j2 and k = k1 + d k2: transforms over j1, factors w^(j2 k1), transforms over j2.
+Pair transformByDivisor(const Pair &x, int64_t d) {
+  int64_t rows = x.re.extent(0), n = x.re.extent(1), m = n / d;
+  auto split = [&](const Tensor &part) {
+    return reshape(transpose(reshape(part, {rows, d, m}), {0, 2, 1}), {rows * m, d});
+  };
+  Pair inner = map(transformDirectly(map(x, split)), [&](const Tensor &part) { return reshape(part, {rows, m, d}); });
+  SmallVector<Complex> factors;
+  for (int64_t j = 0; j < m; ++j)
+    for (int64_t k = 0; k < d; ++k)
+      factors.push_back(root(j * k, n));
+  inner = multiply(inner, {m, d}, factors);
+  auto join = [&](const Tensor &part) { return reshape(transpose(part, {0, 2, 1}), {rows * d, m}); };
+  Pair outer = transform(map(inner, join));
+  return map(outer,
+             [&](const Tensor &part) { return reshape(transpose(reshape(part, {rows, d, m}), {0, 2, 1}), {rows, n}); });
+}
+
+/// The transform of a list whose length is a power of two, in place.
+void transformNumbers(std::vector<Complex> &numbers) {
+  int64_t n = numbers.size();
+  if (n == 1)
+    return;
+  std::vector<Complex> even(n / 2), odd(n / 2);
+  for (int64_t i = 0; i < n / 2; ++i) {
+    even[i] = numbers[2 * i];
+    odd[i] = numbers[2 * i + 1];
+  }
+  transformNumbers(even);
+  transformNumbers(odd);
+  for (int64_t i = 0; i < n / 2; ++i) {
+    Complex turned = root(i, n) * odd[i];
+    numbers[i] = even[i] + turned;
+    numbers[i + n / 2] = even[i] - turned;
+  }
+}
+
+/// jk = (j^2 + k^2 - (j - k)^2) / 2 makes the transform a convolution with the chirp exp(pi i j^2 / n).
+Pair transformByChirp(const Pair &x) {
+  int64_t n = x.re.extent(1);
+  int64_t length = static_cast<int64_t>(llvm::PowerOf2Ceil(2 * n - 1));
+  SmallVector<Complex> chirp;
+  for (int64_t j = 0; j < n; ++j)
+    chirp.push_back(root(static_cast<int64_t>(static_cast<__int128>(j) * j % (2 * n)), 2 * n));
+  std::vector<Complex> kernel(length);
+  for (int64_t j = 0; j < n; ++j)
+    kernel[j] = kernel[(length - j) % length] = std::conj(chirp[j]);
+  transformNumbers(kernel);
+  // The scale of the inverse transform goes into the kernel.
+  for (Complex &number : kernel)
+    number /= static_cast<double>(length);
+  Pair padded = map(multiply(x, {n}, chirp), [&](const Tensor &part) { return padZeros(part, 1, 0, length - n); });
+  Pair product = multiply(transform(padded), {length}, ArrayRef(kernel));
+  // Exchanging the parts before and after makes a transform its inverse.
+  Pair back = transform({product.im, product.re});
+  Pair convolved = map({back.im, back.re}, [&](const Tensor &part) { return slice(part, 1, 0, n); });
+  return multiply(convolved, {n}, chirp);
+}
+
+/// The transform of each row.
+Pair transform(const Pair &x) {
+  int64_t n = x.re.extent(1);
+  if (n <= 1)
+    return x;
+  if (n <= maxDirect)
+    return transformDirectly(x);
+  if (int64_t divisor = getDivisor(n); divisor > 1)
+    return transformByDivisor(x, divisor);
+  return n <= maxDirectPrime ? transformDirectly(x) : transformByChirp(x);
+}
+
+/// The transform along one dimension of tensors of any rank, or its inverse.
+Pair transformAlong(const Pair &x, int64_t dim, bool inverse) {
+  SmallVector<int64_t> shape(x.re.shape()), order = llvm::to_vector(llvm::seq<int64_t>(0, x.re.rank()));
+  int64_t n = shape[dim], last = x.re.rank() - 1, rows = x.re.type().getNumElements() / n;
+  std::swap(order[dim], order[last]);
+  SmallVector<int64_t> moved(shape);
+  std::swap(moved[dim], moved[last]);
+  auto toRows = [&](const Tensor &part) { return reshape(dim == last ? part : transpose(part, order), {rows, n}); };
+  auto fromRows = [&](const Tensor &part) {
+    Tensor result = reshape(part, moved);
+    return dim == last ? result : transpose(result, order);
+  };
+  Pair source = map(x, toRows);
+  if (!inverse)
+    return map(transform(source), fromRows);
+  Pair exchanged = transform({source.im, source.re});
+  double scale = 1 / static_cast<double>(n);
+  return map({exchanged.im * scale, exchanged.re * scale}, fromRows);
+}
+
+Results expandFft(Builder &b, Operation *op) {
+  using stablehlo::FftType;
+  auto fft = cast<stablehlo::FftOp>(op);
+  Tensor operand(b, fft.getOperand());
+  auto type = cast<RankedTensorType>(fft.getType());
+  if (type.getNumElements() == 0 || operand.type().getNumElements() == 0)
+    return SmallVector<Value>{splat(b, type, 0.0)};
+  Type part = stablehlo::getRealType(operand.element());
+  if (!part.isF32() && !part.isF64())
+    return op->emitError() << "a Fourier transform of element type " << operand.element() << " is not supported";
+  int64_t rank = operand.rank(), count = fft.getFftLength().size(), length = fft.getFftLength().back();
+  FftType kind = fft.getFftType();
+  bool inverse = kind == FftType::IFFT || kind == FftType::IRFFT;
+  Pair x;
+  if (kind == FftType::RFFT) {
+    x = {operand, operand.like(0.0)};
+  } else {
+    Type parts = operand.type().clone(part);
+    x = {Tensor(b, stablehlo::RealOp::create(b, parts, operand)),
+         Tensor(b, stablehlo::ImagOp::create(b, parts, operand))};
+  }
+  // The real side's dimension comes first on the way in, and last on the way out.
+  if (kind != FftType::IRFFT)
+    x = transformAlong(x, rank - 1, inverse);
+  if (kind == FftType::RFFT)
+    x = map(x, [&](const Tensor &side) { return slice(side, rank - 1, 0, length / 2 + 1); });
+  for (int64_t dim = rank - count; dim < rank - 1; ++dim)
+    x = transformAlong(x, dim, inverse);
+  if (kind == FftType::IRFFT) {
+    // The half that is not stored is the conjugate of the other, in reverse.
+    int64_t stored = length / 2 + 1;
+    auto mirror = [&](const Tensor &side) {
+      return reverse(slice(side, rank - 1, 1, length - stored + 1), {rank - 1});
+    };
+    if (length > stored)
+      x = {concatenate({x.re, mirror(x.re)}, rank - 1), concatenate({x.im, -mirror(x.im)}, rank - 1)};
+    return SmallVector<Value>{transformAlong(x, rank - 1, inverse).re};
+  }
+  return SmallVector<Value>{stablehlo::ComplexOp::create(b, type, x.re, x.im)};
+}
+
+} // namespace
+
+void addFourierExpansions(ExpansionTable &table) { table.add<stablehlo::FftOp>(expandFft); }
+
+} // namespace latewood::input

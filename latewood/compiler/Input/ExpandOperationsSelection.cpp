@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The largest elements along a dimension.
+//
+// top_k orders by value and, where values are equal, by index. Both go into one integer, value above index, so that all
+// keys differ: no order has to be stable, one tensor moves instead of two, and a few largest keys are found by as many
+// reductions. Floats are ordered totally: a NaN is larger than infinity (or smaller than its negative, by the NaN's
+// sign), 0 is larger than -0.
+
+#include "latewood/compiler/Dialect/CHLO/CHLO.h"
+#include "latewood/compiler/Input/ExpandOperations.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace latewood::input {
+
+using Results = FailureOr<SmallVector<Value>>;
+using Builder = ImplicitLocOpBuilder;
+
+namespace {
+
+// The bits of floats, as signed integers in the floats' total order; and back. The map is its own inverse.
+Tensor orderBits(const Tensor &bits) {
+  uint64_t magnitude = llvm::maskTrailingOnes<uint64_t>(bits.width() - 1);
+  return select(bits < 0.0, bits ^ bits.likeInteger(magnitude), bits);
+}
+
+Tensor flipSign(const Tensor &bits) { return bits ^ bits.likeInteger(uint64_t(1) << (bits.width() - 1)); }
+
+// Elements as signed integers in the same order.
+Tensor toOrderedInteger(const Tensor &x) {
+  Builder &b = x.builder();
+  if (x.element().isInteger(1))
+    return convert(x, b.getI8Type());
+  if (isa<FloatType>(x.element())) {
+    bool isPlain = x.element().isF64() || x.element().isF16() || x.element().isBF16();
+    Tensor wide = isPlain ? x : convert(x, b.getF32Type());
+    return orderBits(bitcast(wide, b.getIntegerType(wide.width())));
+  }
+  unsigned bytes = std::max(8u, x.width());
+  if (!x.element().isUnsignedInteger())
+    return convert(x, b.getIntegerType(bytes));
+  return flipSign(bitcast(convert(x, b.getIntegerType(bytes, /*isSigned=*/false)), b.getIntegerType(bytes)));
+}
+
+Tensor fromOrderedInteger(const Tensor &key, Type element) {
+  Builder &b = key.builder();
+  if (element.isInteger(1))
+    return key != 0.0;
+  if (isa<FloatType>(element)) {
+    Type wide = key.width() == 32 ? b.getF32Type() : element;
+    return convert(bitcast(orderBits(key), wide), element);
+  }
+  if (!element.isUnsignedInteger())
+    return convert(key, element);
+  return convert(bitcast(flipSign(key), b.getIntegerType(key.width(), /*isSigned=*/false)), element);
+}
+
+// Reductions over the whole row, each of which finds one more, beat a sort while there are few.
+constexpr int64_t maxReductions = 8;
+
+// The `k` largest of `keys`, which all differ, descending.
+Tensor selectLargest(const Tensor &keys, int64_t k) {
+  if (k > maxReductions || keys.extent(-1) <= 2 * maxReductions)
+    return slice(sortDescending(keys), -1, 0, k);
+  SmallVector<int64_t> column(keys.shape());
+  column.back() = 1;
+  Tensor least = keys.likeInteger(APInt::getSignedMinValue(keys.width()).getZExtValue());
+  SmallVector<Tensor> found;
+  Tensor candidates = keys;
+  for (int64_t i = 0; i < k; ++i) {
+    if (i > 0)
+      candidates =
+          select(keys < broadcastLeading(reshape(found.back(), keys.shape().drop_back()), keys.shape()), keys, least);
+    found.push_back(reshape(maximumAlong(candidates, -1), column));
+  }
+  return concatenate(found, -1);
+}
+
+// Sorts by a 64-bit key with the index beside it.
+std::pair<Tensor, Tensor> sortPairs(const Tensor &keys, const Tensor &indices) {
+  Builder &b = keys.builder();
+  auto sort =
+      stablehlo::SortOp::create(b, TypeRange{keys.type(), indices.type()}, ValueRange{keys, indices}, keys.rank() - 1,
+                                /*is_stable=*/true);
+  auto key = RankedTensorType::get({}, keys.element()), index = RankedTensorType::get({}, indices.element());
+  OpBuilder::InsertionGuard guard(b);
+  Block *body =
+      b.createBlock(&sort.getComparator(), {}, {key, key, index, index}, SmallVector<Location>(4, b.getLoc()));
+  Value comesFirst = Tensor(b, body->getArgument(0)) > Tensor(b, body->getArgument(1));
+  stablehlo::ReturnOp::create(b, comesFirst);
+  return {Tensor(b, sort->getResult(0)), Tensor(b, sort->getResult(1))};
+}
+
+std::pair<Tensor, Tensor> topK(const Tensor &x, int64_t k) {
+  Builder &b = x.builder();
+  SmallVector<int64_t> shape(x.shape());
+  shape.back() = k;
+  int64_t extent = x.extent(-1);
+  if (x.type().clone(shape).getNumElements() == 0)
+    return {splat(b, x.type().clone(shape), 0.0), splat(b, RankedTensorType::get(shape, b.getI32Type()), 0.0)};
+  Tensor key = toOrderedInteger(x);
+  Tensor position = iota(b, x.shape(), b.getI32Type(), x.rank() - 1);
+  if (key.width() == 64) {
+    auto [keys, indices] = sortPairs(key, position);
+    return {fromOrderedInteger(slice(keys, -1, 0, k), x.element()), slice(indices, -1, 0, k)};
+  }
+  unsigned indexBits = std::max(1u, llvm::Log2_64_Ceil(extent));
+  Type packed = b.getIntegerType(key.width() + indexBits <= 32 ? 32 : 64);
+  uint64_t mask = llvm::maskTrailingOnes<uint64_t>(indexBits);
+  // The smallest index must make the largest key.
+  Tensor keys = (convert(key, packed) << indexBits) | convert(position ^ position.likeInteger(mask), packed);
+  Tensor largest = selectLargest(keys, k);
+  Tensor indices = convert((largest & largest.likeInteger(mask)) ^ largest.likeInteger(mask), b.getI32Type());
+  Tensor shifted(b,
+                 stablehlo::ShiftRightArithmeticOp::create(b, largest.type(), largest, largest.likeInteger(indexBits)));
+  return {fromOrderedInteger(convert(shifted, key.element()), x.element()), indices};
+}
+
+Results expandTopK(Builder &b, Operation *op) {
+  auto [values, indices] = topK(Tensor(b, op->getOperand(0)), cast<chlo::TopKOp>(op).getK());
+  return SmallVector<Value>{values, indices};
+}
+
+// k is an operand, and the type of the result says what it is.
+Results expandDynamicTopK(Builder &b, Operation *op) {
+  auto type = op->getNumResults() == 2 ? dyn_cast<RankedTensorType>(op->getResult(0).getType()) : nullptr;
+  auto operand = op->getNumOperands() > 0 ? dyn_cast<RankedTensorType>(op->getOperand(0).getType()) : nullptr;
+  if (!type || !operand || type.getRank() == 0 || operand.getRank() != type.getRank() ||
+      type.getShape().back() > operand.getShape().back() || operand.getElementType() != type.getElementType())
+    return op->emitError("a top-k call takes the operand and k, and gives values and indices");
+  auto [values, indices] = topK(Tensor(b, op->getOperand(0)), type.getShape().back());
+  return SmallVector<Value>{values, indices};
+}
+
+// An approximation may be exact: all operands are sorted by the comparator, and the first elements kept.
+Results expandApproxTopK(Builder &b, Operation *op) {
+  auto call = cast<stablehlo::CustomCallOp>(op);
+  unsigned count = call.getNumResults();
+  auto config = call->getAttrOfType<DictionaryAttr>("mhlo.backend_config");
+  auto dim = config ? config.getAs<IntegerAttr>("reduction_dim") : nullptr;
+  auto computations = call.getCalledComputations();
+  auto comparator =
+      computations.size() == 1
+          ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, cast<FlatSymbolRefAttr>(computations[0]))
+          : nullptr;
+  if (count == 0 || call.getNumOperands() != 2 * count || !dim || !comparator || comparator.isExternal() ||
+      comparator.getNumArguments() != 2 * count)
+    return op->emitError(
+        "an ApproxTopK call needs an initial value for each operand, a comparator, and 'reduction_dim'");
+  ValueRange inputs = call.getOperands().take_front(count);
+  auto type = dyn_cast<RankedTensorType>(inputs.front().getType());
+  if (!type || dim.getInt() < 0 || dim.getInt() >= type.getRank())
+    return op->emitError("'reduction_dim' is not a dimension of the operand");
+  auto sort = stablehlo::SortOp::create(b, inputs.getTypes(), inputs, dim.getInt(), /*is_stable=*/true);
+  IRMapping mapping;
+  comparator.getBody().cloneInto(&sort.getComparator(), mapping);
+  // The comparator is a function of its own, and may end as one.
+  Operation *terminator = sort.getComparator().front().getTerminator();
+  if (!isa<stablehlo::ReturnOp>(terminator)) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(terminator);
+    stablehlo::ReturnOp::create(b, terminator->getOperands());
+    terminator->erase();
+  }
+  SmallVector<Value> results;
+  for (auto [sorted, result] : llvm::zip_equal(sort.getResults(), op->getResults())) {
+    int64_t limit = cast<RankedTensorType>(result.getType()).getDimSize(dim.getInt());
+    if (limit > type.getDimSize(dim.getInt()))
+      return op->emitError("more elements are asked for than there are");
+    results.push_back(slice(Tensor(b, sorted), dim.getInt(), 0, limit));
+  }
+  return results;
+}
+
+} // namespace
+
+void addSelectionExpansions(ExpansionTable &table) {
+  table.add<chlo::TopKOp>(expandTopK);
+  table.addCall("ApproxTopK", expandApproxTopK);
+  table.addCall("stablehlo.dynamic_top_k", expandDynamicTopK);
+}
+
+} // namespace latewood::input

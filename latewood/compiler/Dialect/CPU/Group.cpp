@@ -4,6 +4,7 @@
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -68,6 +69,22 @@ bool GroupOp::bufferizesToMemoryRead(OpOperand &operand, const bufferization::An
       return true;
     return !use.getOwner()->getRegion(0).getArgument(use.getOperandNumber()).use_empty();
   });
+}
+
+// True for one elementwise operation that uses each of the operands at the place of its result: then an element is read before
+// it is written, and they may be the same buffer.
+bool GroupOp::bufferizesToElementwiseAccess(const bufferization::AnalysisState &, ArrayRef<OpOperand *> operands) {
+  auto generics = getBody().getOps<linalg::GenericOp>();
+  if (!llvm::hasSingleElement(generics))
+    return false;
+  linalg::GenericOp op = *generics.begin();
+  if (op.getNumReductionLoops() != 0)
+    return false;
+  for (OpOperand *operand : operands)
+    for (OpOperand &use : getBody().getArgument(operand->getOperandNumber()).getUses())
+      if (use.getOwner() != op || !op.getMatchingIndexingMap(&use).isIdentity())
+        return false;
+  return true;
 }
 
 bool GroupOp::bufferizesToMemoryWrite(OpOperand &operand, const bufferization::AnalysisState &) {

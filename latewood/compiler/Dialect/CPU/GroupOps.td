@@ -10,7 +10,8 @@ include "mlir/IR/SymbolInterfaces.td"
 def CPU_GroupOp : CPU_Op<"group", [IsolatedFromAbove, AttrSizedOperandSegments, SingleBlock, DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
     DeclareOpInterfaceMethods<BufferizableOpInterface,
-      ["bufferizesToMemoryRead", "bufferizesToMemoryWrite", "getAliasingValues", "hasTensorSemantics", "bufferize"]>]> {
+      ["bufferizesToMemoryRead", "bufferizesToMemoryWrite", "bufferizesToElementwiseAccess", "getAliasingValues",
+       "hasTensorSemantics", "bufferize"]>]> {
   let summary = "linalg operations that are computed together, row by row";
   let description = [{
     The region holds `linalg.generic` operations on *tensors* (with `tensor.empty` destinations and constants) and says what is

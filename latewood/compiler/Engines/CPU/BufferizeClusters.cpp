@@ -72,6 +72,25 @@ void materializeBeforeReshapes(func::FuncOp function) {
   }
 }
 
+/// The buffer that `value` is a view of; a loop that carries a buffer unchanged gives that buffer.
+Value getBase(Value value) {
+  while (true) {
+    if (auto cast = value.getDefiningOp<memref::CastOp>())
+      value = cast.getSource();
+    else if (auto expand = value.getDefiningOp<memref::ExpandShapeOp>())
+      value = expand.getSrc();
+    else if (auto collapse = value.getDefiningOp<memref::CollapseShapeOp>())
+      value = collapse.getSrc();
+    else if (auto loop = value.getDefiningOp<scf::ForOp>()) {
+      unsigned i = llvm::cast<OpResult>(value).getResultNumber();
+      if (getBase(loop.getYieldedValues()[i]) != loop.getRegionIterArg(i))
+        return value;
+      value = loop.getInitArgs()[i];
+    } else
+      return value;
+  }
+}
+
 struct BufferizeClustersPass : cpu::impl::BufferizeClustersPassBase<BufferizeClustersPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -86,6 +105,8 @@ struct BufferizeClustersPass : cpu::impl::BufferizeClustersPassBase<BufferizeClu
     bufferization::OneShotBufferizationOptions options;
     options.bufferizeFunctionBoundaries = true;
     options.setFunctionBoundaryTypeConversion(bufferization::LayoutMapOption::IdentityLayoutMap);
+    // A loop may give a new buffer; latewood-settle-carried-buffers makes copies of the ones that could not be avoided.
+    options.allowReturnAllocsFromLoops = true;
     // Where a layout cannot be seen (an argument of a loop), it is the canonical one.
     options.unknownTypeConverterFn = [](TensorType type, Attribute space, const bufferization::BufferizationOptions &) {
       return bufferization::getMemRefTypeWithStaticIdentityLayout(type, space);
@@ -100,9 +121,11 @@ struct BufferizeClustersPass : cpu::impl::BufferizeClustersPassBase<BufferizeClu
         return signalPassFailure();
     }
     // They have led the elimination; from here on what is returned says the same. Kept, they would be writes that conflict with
-    // loops that carry a destination, and with values that two destinations want.
+    // loops that carry a destination, and with values that two destinations want. An input has to be copied in any case.
     module.walk([](MaterializeInDestinationOp op) {
-      if (op->getNumResults() == 1) {
+      auto argument = dyn_cast<BlockArgument>(op.getSource());
+      bool isInput = argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
+      if (op->getNumResults() == 1 && !isInput) {
         op.getResult().replaceAllUsesWith(op.getSource());
         op.erase();
       }

@@ -75,6 +75,14 @@ bool isMultiplyAdd(GenericOp op) {
 
 bool isElementwise(GenericOp op) { return op.getNumReductionLoops() == 0; }
 
+/// Each fusion copies both bodies: without a limit a long chain costs the square of its length, here and again in LLVM. What is
+/// divided by it meets in a group, where a value between two operations costs a register.
+constexpr size_t kMaxBodyOps = 128;
+
+bool isSmallTogether(GenericOp producer, GenericOp consumer) {
+  return producer.getBody()->getOperations().size() + consumer.getBody()->getOperations().size() <= kMaxBodyOps;
+}
+
 bool shouldFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<GenericOp>();
   auto consumer = dyn_cast<GenericOp>(operand->getOwner());
@@ -86,7 +94,7 @@ bool shouldFuse(OpOperand *operand) {
   if (isCopy(producer)) // only indexing maps change
     return map.isProjectedPermutation(/*allowZeroInResults=*/true) || producer.getNumDpsInputs() == 0 ||
            !isMultiplyAdd(consumer);
-  if (isMultiplyAdd(consumer))
+  if (isMultiplyAdd(consumer) || !isSmallTogether(producer, consumer))
     return false;
   // A reducer that is more than one operation is combined across lanes as it is, so it must stay what it was.
   if (!isElementwise(consumer) && matchCombiner(consumer).kind != Combiner::Kind::Simple)

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AffineExprVisitor.h"
 
@@ -68,7 +69,11 @@ static std::optional<Linear> toLinear(AffineExpr expr, unsigned numDims) {
   return linear;
 }
 
-static void setExternalStorage(Storage &storage, Value memref) {
+/// Fails on strides that are not known.
+static bool setExternalStorage(Storage &storage, Value memref) {
+  // A cast may hide what is known.
+  while (auto cast = memref.getDefiningOp<memref::CastOp>())
+    memref = cast.getSource();
   auto type = cast<MemRefType>(memref.getType());
   storage.memref = memref;
   storage.elementType = type.getElementType();
@@ -77,6 +82,7 @@ static void setExternalStorage(Storage &storage, Value memref) {
   storage.strides = strides;
   storage.hasDynamicOffset = ShapedType::isDynamic(offset);
   storage.offset = storage.hasDynamicOffset ? 0 : offset;
+  return type.hasStaticShape() && llvm::none_of(strides, ShapedType::isDynamic);
 }
 
 /// Points `access` at `storage` through `map`.
@@ -447,7 +453,8 @@ FailureOr<Program> cpu::buildProgram(GroupOp group, const target::Target &target
     if (isa<RankedTensorType>(argument.getType())) {
       Storage &storage = program.storages.emplace_back();
       storage.tensor = argument;
-      setExternalStorage(storage, outside(argument));
+      if (!setExternalStorage(storage, outside(argument)))
+        return group.emitError() << "works on a buffer of unknown layout, " << outside(argument).getType();
     } else {
       program.outside[argument] = outside(argument);
     }
@@ -502,7 +509,7 @@ FailureOr<Program> cpu::buildProgram(GroupOp group, const target::Target &target
       AffineMap map = maps[op.getNumDpsInputs() + i];
       auto destination = destinations.find(result);
       if (destination != destinations.end()) {
-        setExternalStorage(storage, group->getOperand(firstOut + destination->second));
+        (void)setExternalStorage(storage, group->getOperand(firstOut + destination->second)); // an argument: checked
       } else {
         auto type = cast<RankedTensorType>(result.getType());
         storage.elementType = type.getElementType();
@@ -582,6 +589,7 @@ FailureOr<Program> cpu::buildProgram(GenericOp op, const target::Target &target)
       program.rows.push_back(loop.extent);
     }
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  bool known = true;
   auto makeAccess = [&](Value operand, AffineMap map) {
     Access access;
     if (!isa<MemRefType>(operand.getType())) {
@@ -590,7 +598,7 @@ FailureOr<Program> cpu::buildProgram(GenericOp op, const target::Target &target)
       return access;
     }
     Storage storage;
-    setExternalStorage(storage, operand);
+    known = setExternalStorage(storage, operand) && known;
     access.storage = program.storages.size();
     setAddress(access, storage, map);
     program.storages.push_back(storage);
@@ -602,6 +610,8 @@ FailureOr<Program> cpu::buildProgram(GenericOp op, const target::Target &target)
     statement.outs.push_back(makeAccess(out, maps[op.getNumDpsInputs() + i]));
     statement.inits.push_back(usesAccumulator(op, i) ? statement.outs.back() : Access());
   }
+  if (!known)
+    return op.emitError() << "works on a buffer of unknown layout";
   program.statements.push_back(std::move(statement));
   finish(program, target);
   return program;

@@ -174,8 +174,7 @@ def PlaceResultsPass : Pass<"latewood-place-results", "::mlir::func::FuncOp"> {
       scf.yield %next
     }
     ```
-    Postcondition: bufferization allocates nothing that outlives an iteration of a loop, and copies what it can compute in place
-    nowhere. Values are what they were.
+    Postcondition: bufferization knows for each carried value and each result which buffer to prefer. Values are what they were.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: latewood-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(latewood-form-groups,latewood-place-results),latewood-bufferize-clusters,func.func(canonicalize))' | FileCheck %s
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// Tests that a result is computed in its destination, also through a reshape, and that nothing is returned.
+// CHECK-LABEL: func @in_place
+// CHECK-SAME: (%[[X:.+]]: memref<8x64xf32>, %[[OUT:.+]]: memref<512xf32> {plan.out})
+// CHECK-NOT: memref.alloc
+// CHECK: %[[VIEW:.+]] = memref.expand_shape %[[OUT]]
+// CHECK: cpu.group ins(%[[X]] : memref<8x64xf32>) outs(%[[VIEW]] : memref<8x64xf32>)
+// CHECK-NOT: memref.copy
+// CHECK: return{{$}}
+func.func @in_place(%x: tensor<8x64xf32>, %out: tensor<512xf32> {plan.out}) -> tensor<512xf32> {
+  %e = tensor.empty() : tensor<8x64xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<8x64xf32>) outs(%e : tensor<8x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = math.exp %a : f32
+    linalg.yield %s : f32
+  } -> tensor<8x64xf32>
+  %1 = tensor.collapse_shape %0 [[0, 1]] : tensor<8x64xf32> into tensor<512xf32>
+  %2 = bufferization.materialize_in_destination %1 in %out : (tensor<512xf32>, tensor<512xf32>) -> tensor<512xf32>
+  return %2 : tensor<512xf32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
+// Tests that the parts of a concatenation are computed in the slices of the destination.
+// CHECK-LABEL: func @concatenation
+// CHECK-SAME: (%[[X:.+]]: memref<8xf32>, %[[OUT:.+]]: memref<16xf32> {plan.out})
+// CHECK-NOT: memref.alloc
+// CHECK-DAG: %[[A:.+]] = memref.subview %[[OUT]][0] [8] [1]
+// CHECK-DAG: %[[B:.+]] = memref.subview %[[OUT]][8] [8] [1]
+// CHECK-DAG: cpu.group ins(%[[X]] : memref<8xf32>) outs(%[[A]]
+// CHECK-DAG: cpu.group ins(%[[X]] : memref<8xf32>) outs(%[[B]]
+// CHECK-NOT: memref.copy
+// CHECK: return
+func.func @concatenation(%x: tensor<8xf32>, %out: tensor<16xf32> {plan.out}) -> tensor<16xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %f = tensor.empty() : tensor<16xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = math.exp %a : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = math.absf %a : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %2 = tensor.insert_slice %0 into %f[0] [8] [1] : tensor<8xf32> into tensor<16xf32>
+  %3 = tensor.insert_slice %1 into %2[8] [8] [1] : tensor<8xf32> into tensor<16xf32>
+  %4 = bufferization.materialize_in_destination %3 in %out : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  return %4 : tensor<16xf32>
+}
+
+// -----
+
+// Tests that an input is never written: an update starts from a copy in the destination.
+// CHECK-LABEL: func @update
+// CHECK-SAME: (%[[X:.+]]: memref<16xf32>, %[[U:.+]]: memref<4xf32>, %[[OUT:.+]]: memref<16xf32> {plan.out})
+// CHECK-NOT: memref.alloc
+// CHECK: memref.copy %[[X]], %[[OUT]]
+// CHECK: %[[S:.+]] = memref.subview %[[OUT]][4] [4] [1]
+// CHECK: memref.copy %[[U]], %[[S]]
+// CHECK-NOT: memref.copy
+// CHECK: return
+func.func @update(%x: tensor<16xf32>, %u: tensor<4xf32>, %out: tensor<16xf32> {plan.out}) -> tensor<16xf32> {
+  %0 = tensor.insert_slice %u into %x[4] [4] [1] : tensor<4xf32> into tensor<16xf32>
+  %1 = bufferization.materialize_in_destination %0 in %out : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  return %1 : tensor<16xf32>
+}

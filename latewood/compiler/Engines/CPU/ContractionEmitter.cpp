@@ -4,13 +4,17 @@
 //     [for all of A: pack]                                        where tasks share it
 //     for all (outer…, column group, row block):                  tasks
 //       [pack A]
-//       for panel in group:
+//       for a few panels in group:
 //         [pack B]
-//         for row tile in block:
+//         for panel, for row tile in block:
 //           sums = 0;  lw_mk(sums, A, B);  for row: init = epilogue(sums, extras)
 // A last panel that is not full is a second copy of the inner loops, with its static width; rows that do not fill a
-// tile are one more tile, summed by the smaller kernels. When the sum is cut into blocks (it is long, or it runs over
-// several dimensions), the sums of a whole panel are kept and the epilogue runs over them at the end.
+// tile are one more turn of the loop over tiles, summed by the smaller kernels. A streamed product keeps the sums of
+// the few panels:
+//       for a few panels in group:
+//         sums = 0
+//         for block of steps:  [pack B];  for panel, for row tile:  lw_mk(sums…, A, B)
+//         for panel, for row tile, for row:  init = epilogue(sums…, extras)
 //
 // One row:
 //     for all (outer…, chunk of columns):  sums = 0;  lw_matvec(sums, a, B);  init = epilogue(sums, extras)
@@ -178,13 +182,19 @@ void ContractionEmitter::emit() {
 // Tiles
 //===----------------------------------------------------------------------===//
 
+// The position of a part of the sum among all of them.
+Index ContractionEmitter::partOf(ArrayRef<Index> outerStep) {
+  Index part(0);
+  for (auto [dim, index] : llvm::zip_equal(plan.outerReduced, outerStep))
+    part = lanes.add(lanes.mul(part, dim.extent), index);
+  return part;
+}
+
 // Packs `tiles` row tiles, all steps of the sum, from row tile `tile` on.
 void ContractionEmitter::packA(Address into, ArrayRef<Index> outer, Index tile, int64_t tiles) {
   Index rows = minimum(lanes.add(Index(plan.row.extent), lanes.mul(tile, -plan.tile.rows)), tiles * plan.tile.rows);
   forDims(plan.outerReduced, [&](ArrayRef<Index> outerStep) {
-    Index part(0);
-    for (auto [dim, index] : llvm::zip_equal(plan.outerReduced, outerStep))
-      part = lanes.add(lanes.mul(part, dim.extent), index);
+    Index part = partOf(outerStep);
     Index from = lanes.add(offsetOf(plan.a, plan.outer, outer), offsetOf(plan.a, plan.outerReduced, outerStep));
     from = lanes.add(from, lanes.mul(tile, plan.tile.rows * plan.row.strides[plan.a]));
     Index to = lanes.add(into.offset, lanes.mul(part, packedTiles * plan.tile.rows * plan.reduced.extent));
@@ -198,20 +208,18 @@ void ContractionEmitter::packA(Address into, ArrayRef<Index> outer, Index tile, 
 
 // Offset of a row tile in packedA.
 Index ContractionEmitter::packedTile(Index tile, ArrayRef<Index> outerStep) {
-  Index part(0);
-  for (auto [dim, index] : llvm::zip_equal(plan.outerReduced, outerStep))
-    part = lanes.add(lanes.mul(part, dim.extent), index);
-  Index position = lanes.add(lanes.mul(part, packedTiles), lanes.add(tile, lanes.mul(firstPackedTile, -1)));
+  Index position =
+      lanes.add(lanes.mul(partOf(outerStep), packedTiles), lanes.add(tile, lanes.mul(firstPackedTile, -1)));
   return lanes.add(packedA.offset, lanes.mul(position, plan.tile.rows * plan.reduced.extent));
 }
 
 void ContractionEmitter::emitTiles() {
-  int64_t panelElements = plan.tile.columns * plan.kBlock;
   int64_t tileElements = plan.tile.rows * plan.tile.columns;
-  bool hasPackedPanel = plan.packsB || plan.column.extent % plan.tile.columns;
-  int64_t sumsElements = plan.isBlocked ? plan.rowTilesPerTask * tileElements : tileElements;
-  if (plan.isStreamed)
-    sumsElements *= plan.panelsPerTask;
+  bool hasPackedPanels = plan.packsB || plan.column.extent % plan.tile.columns;
+  // Without packing, only the last panel, if it is not full.
+  int64_t packedSteps = plan.isStreamed ? plan.kBlock : plan.outerReducedCount() * plan.reduced.extent;
+  int64_t packElements = (plan.packsB ? plan.panelsPerPack : 1) * plan.tile.columns * packedSteps;
+  int64_t sumsElements = plan.isStreamed ? plan.panelsPerPack * plan.rowTilesPerTask * tileElements : tileElements;
   int64_t taskTilesElements = plan.outerReducedCount() * plan.rowTilesPerTask * plan.tile.rows * plan.reduced.extent;
 
   // A, once for all tasks. Outer loops that do not move A share it.
@@ -247,8 +255,8 @@ void ContractionEmitter::emitTiles() {
   extents.push_back(plan.rowBlocks());
   auto allocateScratch = [&] {
     sums = {allocate(sumsElements), Index(0)};
-    if (hasPackedPanel)
-      packedB = {allocate(panelElements), Index(0)};
+    if (hasPackedPanels)
+      packedB = {allocate(packElements), Index(0)};
     if (plan.aSource == RowFactorSource::PackedTask)
       packedA = {allocate(taskTilesElements), Index(0)};
   };
@@ -280,27 +288,47 @@ void ContractionEmitter::emitTileTask(ArrayRef<Index> outer, Index group, Index 
     packA(packedA, outer, firstTile, plan.rowTilesPerTask);
   }
 
-  if (plan.isStreamed)
-    return emitStreamedTask(group);
   int64_t fullPanels = plan.column.extent / plan.tile.columns, tail = plan.column.extent % plan.tile.columns;
   Index firstPanel = lanes.mul(group, plan.panelsPerTask);
   Index endPanel = endOfPart(firstPanel, plan.panelsPerTask, plan.columnGroups(), fullPanels);
-  forRange(firstPanel, endPanel, 1,
-           [&](Index panel) { emitPanel(lanes.mul(panel, plan.tile.columns), plan.tile.columns); });
+  auto panels = [&](Index column, Index count, int64_t width) {
+    if (plan.isStreamed)
+      emitStreamedPanels(column, count, width);
+    else
+      emitPanels(column, count, width);
+  };
+  bool isEven = plan.panelsPerTask % plan.panelsPerPack == 0 && fullPanels % plan.panelsPerPack == 0;
+  forRange(firstPanel, endPanel, plan.panelsPerPack, [&](Index panel) {
+    Index count(plan.panelsPerPack);
+    if (!isEven)
+      count = minimum(lanes.add(endPanel, lanes.mul(panel, -1)), plan.panelsPerPack);
+    panels(lanes.mul(panel, plan.tile.columns), count, plan.tile.columns);
+  });
   if (tail)
-    ifLast(group, plan.columnGroups(), [&] { emitPanel(Index(fullPanels * plan.tile.columns), tail); });
+    ifLast(group, plan.columnGroups(), [&] { panels(Index(fullPanels * plan.tile.columns), Index(1), tail); });
 }
 
-// Adds `steps` steps from `step` on to the sums of a tile of `rows` rows: one kernel, or several smaller ones.
-void ContractionEmitter::accumulate(Index column, int64_t width, Address tileSums, Index tile, Index rows, Index step,
-                                    Index steps, ArrayRef<Index> outerStep) {
-  bool isNarrow = width <= plan.tile.lanes;
-  bool readsPacked = plan.packsB || width != plan.tile.columns;
+// Adds `steps` steps from `step` on to the sums of a tile: one kernel, or several smaller ones.
+void ContractionEmitter::accumulate(const Tile &at, Index step, Index steps, ArrayRef<Index> outerStep) {
+  bool isNarrow = at.width <= plan.tile.lanes;
+  bool readsPacked = plan.packsB || at.width != plan.tile.columns;
   Address bAddress = packedB;
-  if (!readsPacked) {
-    Index at = lanes.add(base[plan.b], offsetOf(plan.b, plan.outerReduced, outerStep));
-    at = lanes.add(at, lanes.mul(column, plan.column.strides[plan.b]));
-    bAddress = {op->getOperand(plan.b), lanes.add(at, lanes.mul(step, plan.reduced.strides[plan.b]))};
+  if (readsPacked) {
+    // A streamed product packs `steps` steps of one part, another one all steps of all parts.
+    Index panel = at.panel;
+    if (!plan.isStreamed) {
+      int64_t panels = plan.packsB ? plan.panelsPerPack : 1;
+      panel = lanes.mul(lanes.add(lanes.mul(partOf(outerStep), panels), panel), plan.reduced.extent);
+    } else if (steps.isConstant()) {
+      panel = lanes.mul(panel, steps.constant);
+    } else {
+      panel = Index(Value(arith::MulIOp::create(b, loc, lanes.materialize(panel), lanes.materialize(steps))));
+    }
+    bAddress.offset = lanes.add(packedB.offset, lanes.mul(panel, plan.tile.columns));
+  } else {
+    Index from = lanes.add(base[plan.b], offsetOf(plan.b, plan.outerReduced, outerStep));
+    from = lanes.add(from, lanes.mul(at.column, plan.column.strides[plan.b]));
+    bAddress = {op->getOperand(plan.b), lanes.add(from, lanes.mul(step, plan.reduced.strides[plan.b]))};
   }
   Index bStride(readsPacked ? plan.tile.columns : plan.reduced.strides[plan.b]);
 
@@ -309,10 +337,10 @@ void ContractionEmitter::accumulate(Index column, int64_t width, Address tileSum
   int64_t stepStride = aIsPacked ? plan.tile.rows : plan.reduced.strides[plan.a];
   Index aOffset;
   if (aIsPacked) {
-    aOffset = packedTile(tile, outerStep);
+    aOffset = packedTile(at.tile, outerStep);
   } else {
     aOffset = lanes.add(base[plan.a], offsetOf(plan.a, plan.outerReduced, outerStep));
-    aOffset = lanes.add(aOffset, lanes.mul(tile, plan.tile.rows * plan.row.strides[plan.a]));
+    aOffset = lanes.add(aOffset, lanes.mul(at.tile, plan.tile.rows * plan.row.strides[plan.a]));
   }
   aOffset = lanes.add(aOffset, lanes.mul(step, stepStride));
   Value aBuffer = aIsPacked ? packedA.buffer : op->getOperand(plan.a);
@@ -326,7 +354,7 @@ void ContractionEmitter::accumulate(Index column, int64_t width, Address tileSum
           name += std::to_string(kernel);
         name += "_" + plan.accumulator + (isNarrow ? "_v1" : "");
         call(name,
-             {{tileSums.buffer, lanes.add(tileSums.offset, Index(done * sumStride(width)))},
+             {{at.sums.buffer, lanes.add(at.sums.offset, Index(done * sumStride(at.width)))},
               {aBuffer, lanes.add(aOffset, Index(done * rowStride.constant))},
               bAddress},
              {rowStride, Index(stepStride), bStride, steps}, {0, 1, 4});
@@ -334,9 +362,9 @@ void ContractionEmitter::accumulate(Index column, int64_t width, Address tileSum
       }
     }
   };
-  if (rows.isConstant())
-    return sumRows(rows.constant);
-  Value isFull = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lanes.materialize(rows),
+  if (at.rows.isConstant())
+    return sumRows(at.rows.constant);
+  Value isFull = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lanes.materialize(at.rows),
                                        arith::ConstantIndexOp::create(b, loc, plan.tile.rows));
   auto branch = scf::IfOp::create(b, loc, isFull, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
@@ -346,14 +374,24 @@ void ContractionEmitter::accumulate(Index column, int64_t width, Address tileSum
   sumRows(plan.row.extent % plan.tile.rows);
 }
 
-void ContractionEmitter::packPanel(Index column, int64_t width, Index step, Index steps, ArrayRef<Index> outerStep) {
-  if (!plan.packsB && width == plan.tile.columns)
+// Packs panels, all of them full or one that is not.
+void ContractionEmitter::packPanels(Index column, Index count, int64_t width, Index step, Index steps,
+                                    ArrayRef<Index> outerStep) {
+  bool isFull = width == plan.tile.columns;
+  if (!plan.packsB && isFull)
     return;
   Index from = lanes.add(base[plan.b], offsetOf(plan.b, plan.outerReduced, outerStep));
   from = lanes.add(from, lanes.mul(column, plan.column.strides[plan.b]));
   from = lanes.add(from, lanes.mul(step, plan.reduced.strides[plan.b]));
-  call("lw_packB_" + plan.bSuffix, {packedB, {op->getOperand(plan.b), from}},
-       {Index(plan.reduced.strides[plan.b]), Index(plan.column.strides[plan.b]), steps, Index(width)}, {0, 1});
+  Address to = packedB;
+  if (!plan.isStreamed) {
+    int64_t panels = plan.packsB ? plan.panelsPerPack : 1;
+    to.offset = lanes.add(to.offset, lanes.mul(partOf(outerStep), panels * plan.reduced.extent * plan.tile.columns));
+  }
+  call("lw_packB_" + plan.bSuffix, {to, {op->getOperand(plan.b), from}},
+       {Index(plan.reduced.strides[plan.b]), Index(plan.column.strides[plan.b]), steps,
+        isFull ? lanes.mul(count, width) : Index(width)},
+       {0, 1});
 }
 
 // Calls `body` for each row tile of the task, with the number of its rows: fewer in the last tile.
@@ -366,86 +404,60 @@ void ContractionEmitter::forRowTiles(function_ref<void(Index, Index)> body) {
   });
 }
 
-// Calls `body` for each block of the sum.
-void ContractionEmitter::forBlocks(function_ref<void(ArrayRef<Index>, Index, Index)> body) {
+// The tile of the result is fetched while the kernel runs.
+void ContractionEmitter::prefetchResult(const Tile &at) {
+  Index from = lanes.add(base[init], lanes.mul(at.column, plan.column.strides[init]));
+  from = lanes.add(from, lanes.mul(at.tile, plan.tile.rows * plan.row.strides[init]));
+  forRange(Index(0), at.rows, 1, [&](Index row) {
+    Index first = lanes.add(from, lanes.mul(row, plan.row.strides[init]));
+    for (Index element : {first, lanes.add(first, Index((at.width - 1) * plan.column.strides[init]))})
+      memref::PrefetchOp::create(b, loc, flat[init], lanes.materialize(element), /*isWrite=*/true, /*localityHint=*/3,
+                                 /*isDataCache=*/true);
+  });
+}
+
+void ContractionEmitter::emitEpilogue(const Tile &at) {
+  emitEpilogue(at.sums, sumStride(at.width), lanes.mul(at.tile, plan.tile.rows), at.rows, at.column, at.width);
+}
+
+void ContractionEmitter::emitPanels(Index column, Index count, int64_t width) {
+  Index steps(plan.reduced.extent);
+  forDims(plan.outerReduced,
+          [&](ArrayRef<Index> outerStep) { packPanels(column, count, width, Index(0), steps, outerStep); });
+  forRange(Index(0), count, 1, [&](Index panel) {
+    forRowTiles([&](Index tile, Index rows) {
+      Tile at = {tile, rows, lanes.add(column, lanes.mul(panel, plan.tile.columns)), panel, width, sums};
+      prefetchResult(at);
+      fillZeros(sums, (rows.isConstant() ? rows.constant : plan.tile.rows) * sumStride(width));
+      forDims(plan.outerReduced, [&](ArrayRef<Index> outerStep) { accumulate(at, Index(0), steps, outerStep); });
+      emitEpilogue(at);
+    });
+  });
+}
+
+void ContractionEmitter::emitStreamedPanels(Index column, Index count, int64_t width) {
+  int64_t tileSums = plan.tile.rows * plan.tile.columns, panelSums = plan.rowTilesPerTask * tileSums;
+  auto forTiles = [&](function_ref<void(const Tile &)> body) {
+    forRange(Index(0), count, 1, [&](Index panel) {
+      forRowTiles([&](Index tile, Index rows) {
+        Index inTask = lanes.add(tile, lanes.mul(firstTile, -1));
+        Index place = lanes.add(lanes.mul(panel, panelSums), lanes.mul(inTask, tileSums));
+        Index tileColumn = lanes.add(column, lanes.mul(panel, plan.tile.columns));
+        body({tile, rows, tileColumn, panel, width, {sums.buffer, lanes.add(sums.offset, place)}});
+      });
+    });
+  };
+  fillZeros(sums, (width == plan.tile.columns ? plan.panelsPerPack : 1) * panelSums);
   forDims(plan.outerReduced, [&](ArrayRef<Index> outerStep) {
     forRange(Index(0), Index(plan.reduced.extent), plan.kBlock, [&](Index step) {
       Index steps(plan.kBlock);
       if (plan.reduced.extent % plan.kBlock)
         steps = minimum(lanes.add(Index(plan.reduced.extent), lanes.mul(step, -1)), plan.kBlock);
-      body(outerStep, step, steps);
+      packPanels(column, count, width, step, steps, outerStep);
+      forTiles([&](const Tile &at) { accumulate(at, step, steps, outerStep); });
     });
   });
-}
-
-ContractionEmitter::Address ContractionEmitter::sumsOf(Address first, Index tile, int64_t width) {
-  Index position = lanes.add(tile, lanes.mul(firstTile, -1));
-  return {first.buffer, lanes.add(first.offset, lanes.mul(position, plan.tile.rows * sumStride(width)))};
-}
-
-void ContractionEmitter::emitPanel(Index column, int64_t width) {
-  if (plan.isBlocked) {
-    fillZeros(sums, plan.rowTilesPerTask * plan.tile.rows * sumStride(width));
-    forBlocks([&](ArrayRef<Index> outerStep, Index step, Index steps) {
-      packPanel(column, width, step, steps, outerStep);
-      forRowTiles([&](Index tile, Index rows) {
-        accumulate(column, width, sumsOf(sums, tile, width), tile, rows, step, steps, outerStep);
-      });
-    });
-    forRowTiles([&](Index tile, Index rows) {
-      emitEpilogue(sumsOf(sums, tile, width), sumStride(width), lanes.mul(tile, plan.tile.rows), rows, column, width);
-    });
-    return;
-  }
-
-  packPanel(column, width, Index(0), Index(plan.reduced.extent), {});
-  forRowTiles([&](Index tile, Index rows) {
-    // The tile of the result is fetched while the kernel runs.
-    Index at = lanes.add(base[init], lanes.mul(column, plan.column.strides[init]));
-    at = lanes.add(at, lanes.mul(tile, plan.tile.rows * plan.row.strides[init]));
-    forRange(Index(0), rows, 1, [&](Index row) {
-      Index first = lanes.add(at, lanes.mul(row, plan.row.strides[init]));
-      for (Index element : {first, lanes.add(first, Index((width - 1) * plan.column.strides[init]))})
-        memref::PrefetchOp::create(b, loc, flat[init], lanes.materialize(element), /*isWrite=*/true, /*localityHint=*/3,
-                                   /*isDataCache=*/true);
-    });
-    fillZeros(sums, (rows.isConstant() ? rows.constant : plan.tile.rows) * sumStride(width));
-    accumulate(column, width, sums, tile, rows, Index(0), Index(plan.reduced.extent), {});
-    emitEpilogue(sums, sumStride(width), lanes.mul(tile, plan.tile.rows), rows, column, width);
-  });
-}
-
-// Blocks of the sum outside, panels inside. The sums of all panels are kept.
-void ContractionEmitter::emitStreamedTask(Index group) {
-  int64_t fullPanels = plan.column.extent / plan.tile.columns, tail = plan.column.extent % plan.tile.columns;
-  int64_t panelSums = plan.rowTilesPerTask * plan.tile.rows * plan.tile.columns;
-  Index firstPanel = lanes.mul(group, plan.panelsPerTask);
-  Index endPanel = endOfPart(firstPanel, plan.panelsPerTask, plan.columnGroups(), fullPanels);
-  // Calls `body` for each panel, with its first column, its width and the place of its sums.
-  auto forPanels = [&](function_ref<void(Index, int64_t, Address)> body) {
-    auto place = [&](Index panel) -> Address {
-      return {sums.buffer, lanes.mul(lanes.add(panel, lanes.mul(firstPanel, -1)), panelSums)};
-    };
-    forRange(firstPanel, endPanel, 1,
-             [&](Index panel) { body(lanes.mul(panel, plan.tile.columns), plan.tile.columns, place(panel)); });
-    if (tail)
-      ifLast(group, plan.columnGroups(),
-             [&] { body(Index(fullPanels * plan.tile.columns), tail, place(Index(fullPanels))); });
-  };
-  fillZeros(sums, plan.panelsPerTask * panelSums);
-  forBlocks([&](ArrayRef<Index> outerStep, Index step, Index steps) {
-    forPanels([&](Index column, int64_t width, Address place) {
-      packPanel(column, width, step, steps, outerStep);
-      forRowTiles([&](Index tile, Index rows) {
-        accumulate(column, width, sumsOf(place, tile, width), tile, rows, step, steps, outerStep);
-      });
-    });
-  });
-  forPanels([&](Index column, int64_t width, Address place) {
-    forRowTiles([&](Index tile, Index rows) {
-      emitEpilogue(sumsOf(place, tile, width), sumStride(width), lanes.mul(tile, plan.tile.rows), rows, column, width);
-    });
-  });
+  forTiles([&](const Tile &at) { emitEpilogue(at); });
 }
 
 //===----------------------------------------------------------------------===//

@@ -41,16 +41,22 @@ private:
   // Tiles.
   void emitTiles();
   void emitTileTask(llvm::ArrayRef<Index> outer, Index group, Index block);
-  void emitPanel(Index column, int64_t width);
-  void emitStreamedTask(Index group);
-  void packPanel(Index column, int64_t width, Index step, Index steps, llvm::ArrayRef<Index> outerStep);
+  /// Computes `count` panels of `width` columns, which are packed together.
+  void emitPanels(Index column, Index count, int64_t width);
+  void emitStreamedPanels(Index column, Index count, int64_t width);
+  void packPanels(Index column, Index count, int64_t width, Index step, Index steps, llvm::ArrayRef<Index> outerStep);
   void forRowTiles(llvm::function_ref<void(Index tile, Index rows)> body);
-  void forBlocks(llvm::function_ref<void(llvm::ArrayRef<Index> outerStep, Index step, Index steps)> body);
-  /// Where the sums of a row tile are, among those of a panel that begin at `first`.
-  Address sumsOf(Address first, Index tile, int64_t width);
+  /// A tile of `rows` rows of one panel, `panel` counted from the first one that is packed.
+  struct Tile {
+    Index tile, rows, column, panel;
+    int64_t width;
+    Address sums;
+  };
+  void accumulate(const Tile &tile, Index step, Index steps, llvm::ArrayRef<Index> outerStep);
+  void prefetchResult(const Tile &tile);
+  void emitEpilogue(const Tile &tile);
   int64_t sumStride(int64_t width) const { return width <= plan.tile.lanes ? plan.tile.lanes : plan.tile.columns; }
-  void accumulate(Index column, int64_t width, Address sums, Index tile, Index rows, Index step, Index steps,
-                  llvm::ArrayRef<Index> outerStep);
+  Index partOf(llvm::ArrayRef<Index> outerStep);
   void packA(Address into, llvm::ArrayRef<Index> outer, Index tile, int64_t tiles);
   Index packedTile(Index tile, llvm::ArrayRef<Index> outerStep);
 

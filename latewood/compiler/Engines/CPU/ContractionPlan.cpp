@@ -19,17 +19,22 @@ static constexpr int64_t parallelThreshold = int64_t(1) << 21;
 static constexpr int64_t taskOperations = int64_t(1) << 21;
 // More tasks only cost; rows are cut only while there are fewer than the second number, since each block of rows packs
 // B again.
-static constexpr int64_t mostTasks = 64, enoughTasks = 16;
+static constexpr int64_t mostTasks = 64, enoughTasks = 8;
 // Elements that a task of a matrix-vector product reads: it runs at the speed of memory.
 static constexpr int64_t taskElements = int64_t(1) << 17;
 // Long rows of the matrix keep the prefetcher going: short chunks cost up to a third.
 static constexpr int64_t leastChunk = 512, mostChunk = 4096;
 // Rows of A at a multiple of this distance share a few sets of the first-level cache.
 static constexpr int64_t conflictBytes = 2048;
-// Longest sum that one kernel call makes. A panel of B, this long, is at most half of the second-level cache.
+// Packed panels of B that are used together should stay in the second-level cache, and be read in runs of this many
+// bytes.
+static constexpr int64_t packedBytes = int64_t(512) << 10, runBytes = 512, leastRunBytes = 256;
+// A matrix that stays in the second-level cache however it is read.
+static constexpr int64_t smallBytes = int64_t(256) << 10;
+// Longest sum that is packed at once; a longer one is made in blocks of so many steps.
 static constexpr int64_t mostSteps = 4096, blockSteps = 2048;
-// Rows of partial sums that a blocked panel keeps in memory.
-static constexpr int64_t mostBlockedRows = 1024;
+// Sums that a group of panels keeps in memory between blocks.
+static constexpr int64_t sumsBytes = int64_t(512) << 10;
 // A matrix that is larger than this and meets no more rows than that is streamed, so many steps at a time.
 static constexpr int64_t streamedBytes = int64_t(2) << 20, mostStreamedRows = 24, streamedSteps = 16;
 // Scratch of one task.
@@ -138,17 +143,25 @@ static void planRow(ContractionPlan &plan) {
 }
 
 static void planTiles(ContractionPlan &plan, Type aElement, Type bElement, Type accumulator, target::Level level) {
-  int64_t rows = plan.row.extent, steps = plan.reduced.extent;
-  int64_t bytes = accumulator.getIntOrFloatBitWidth() / 8;
-  int64_t operations = 2 * plan.outerCount() * rows * plan.column.extent * steps * plan.outerReducedCount();
+  int64_t rows = plan.row.extent, steps = plan.reduced.extent, allSteps = steps * plan.outerReducedCount();
+  int64_t bytes = accumulator.getIntOrFloatBitWidth() / 8, panelBytes = plan.tile.columns * bytes;
+  int64_t operations = 2 * plan.outerCount() * rows * plan.column.extent * allSteps;
+  bool rowsAreRuns = plan.column.strides[plan.b] == 1;
   plan.isParallel = operations >= parallelThreshold;
+
+  // B is read where it lies by a few row tiles, or when it is small and its rows are vectors of whole lines; otherwise
+  // more row tiles would fetch scattered lines again and again.
+  int64_t bBytes = steps * plan.column.extent * bElement.getIntOrFloatBitWidth() / 8;
+  int64_t directTiles = level == target::Level::V4 ? (bBytes <= smallBytes ? 22 : 3) : 2;
+  plan.packsB = bElement != accumulator || !rowsAreRuns || plan.rowTiles() > directTiles;
 
   // Tasks: outer loops first, then columns, then rows.
   plan.panelsPerTask = plan.panels();
   plan.rowTilesPerTask = plan.rowTiles();
   if (plan.isParallel) {
     int64_t wanted = std::clamp<int64_t>(operations / taskOperations, 1, mostTasks);
-    int64_t groups = std::min(plan.panels(), divideCeil(wanted, plan.outerCount()));
+    int64_t least = plan.packsB && rowsAreRuns ? divideCeil(leastRunBytes, panelBytes) : 1;
+    int64_t groups = std::min(divideCeil(plan.panels(), least), divideCeil(wanted, plan.outerCount()));
     plan.panelsPerTask = divideCeil(plan.panels(), std::max<int64_t>(groups, 1));
     int64_t tasks = plan.outerCount() * plan.columnGroups();
     if (tasks < std::min(wanted, enoughTasks)) {
@@ -156,34 +169,34 @@ static void planTiles(ContractionPlan &plan, Type aElement, Type bElement, Type 
       plan.rowTilesPerTask = std::max(std::min<int64_t>(plan.rowTiles(), 4), divideCeil(plan.rowTiles(), blocks));
     }
   }
+  plan.panelsPerPack =
+      plan.packsB ? std::min(plan.panelsPerTask,
+                             std::clamp(packedBytes / (panelBytes * std::max<int64_t>(allSteps, 1)),
+                                        divideCeil(leastRunBytes, panelBytes), divideCeil(runBytes, panelBytes)))
+                  : plan.panelsPerTask;
 
-  plan.isBlocked = !plan.outerReduced.empty() || steps > mostSteps;
   plan.kBlock = std::max<int64_t>(steps, 1);
-  if (steps > mostSteps)
-    plan.kBlock = divideCeil(steps, divideCeil(steps, blockSteps));
-  if (plan.isBlocked)
-    plan.rowTilesPerTask = std::min(plan.rowTilesPerTask, std::max<int64_t>(1, mostBlockedRows / plan.tile.rows));
-
-  int64_t bBytes = steps * plan.column.extent * bElement.getIntOrFloatBitWidth() / 8;
-  if (rows <= mostStreamedRows && bBytes > streamedBytes && plan.column.strides[plan.b] == 1 && plan.panels() > 1) {
-    plan.isBlocked = plan.isStreamed = true;
+  if (rows <= mostStreamedRows && bBytes > streamedBytes && rowsAreRuns && plan.panels() > 1) {
+    plan.isStreamed = true;
     plan.kBlock = streamedSteps;
     plan.rowTilesPerTask = plan.rowTiles();
     int64_t least = divideCeil(leastChunk, plan.tile.columns), most = divideCeil(mostChunk, plan.tile.columns);
     plan.panelsPerTask = std::clamp(divideCeil(plan.panels(), 4), std::min(least, plan.panels()), most);
+    plan.panelsPerPack = plan.panelsPerTask;
+  } else if (allSteps > mostSteps) {
+    plan.isStreamed = true;
+    plan.kBlock = divideCeil(steps, divideCeil(steps, blockSteps));
+    plan.panelsPerPack = std::min(plan.panelsPerTask, divideCeil(leastRunBytes, panelBytes));
+    int64_t tileBytes = plan.tile.rows * panelBytes * plan.panelsPerPack;
+    plan.rowTilesPerTask = std::min(plan.rowTilesPerTask, std::max<int64_t>(1, sumsBytes / tileBytes));
   }
-
-  // B is read where it lies when its rows are vectors anyway and few row tiles share a panel: half of a line at a time
-  // (AVX2), that pays only for a tile or two.
-  int64_t directTiles = level == target::Level::V4 ? 11 : 2;
-  plan.packsB = bElement != accumulator || plan.column.strides[plan.b] != 1 || plan.rowTilesPerTask > directTiles;
 
   // A is read where it lies unless its elements must be converted, or its lines would be fetched again and again.
   int64_t rowStride = plan.row.strides[plan.a], stepStride = plan.reduced.strides[plan.a];
   bool isScattered = steps > 1 && stepStride != 1;
-  bool conflicts = rows > 4 && !plan.isStreamed && (rowStride * bytes) % conflictBytes == 0;
+  bool conflicts = rows > 4 && plan.kBlock > streamedSteps && (rowStride * bytes) % conflictBytes == 0;
   if (aElement != accumulator || (plan.panels() > 2 && (isScattered || conflicts))) {
-    int64_t taskBytes = plan.outerReducedCount() * plan.rowTilesPerTask * plan.tile.rows * steps * bytes;
+    int64_t taskBytes = plan.rowTilesPerTask * plan.tile.rows * allSteps * bytes;
     plan.aSource = plan.columnGroups() == 1 && taskBytes <= mostTaskBytes ? cpu::RowFactorSource::PackedTask
                                                                           : cpu::RowFactorSource::PackedWhole;
   }

@@ -63,8 +63,8 @@ struct ContractionPlan {
   RowFactorSource aSource = RowFactorSource::Direct;
   bool packsB = true;      // false: full panels are read in place
   int64_t kBlock = 1;      // steps of the sum that a kernel makes at once
-  bool isBlocked = false;  // partial sums of a panel are kept in memory between blocks
-  bool isStreamed = false; // blocks of the sum outside, panels inside: B is read in long rows
+  bool isStreamed = false; // blocks of the sum outside, panels inside: the sums of a group of panels are kept in memory
+  int64_t panelsPerPack = 1;
   int64_t panelsPerTask = 1, rowTilesPerTask = 1;
 
   // One row.

@@ -6,23 +6,24 @@
 #n = affine_map<(m, n, k) -> (n)>
 module {
 module attributes {plan.target = #plan.target<triple = "x86_64-unknown-linux-gnu", cpu = "x86-64-v4", features = "">} {
-// Tests a large product on AVX-512: tasks over columns, B packed panel by panel, tiles of 12 rows and the rest of 4, the epilogue
+// Tests a large product on AVX-512: tasks over columns, two panels of B packed together, tiles of 12 rows and the rest of 4, the epilogue
 // on vectors.
 // CHECK-LABEL: func.func @large(
 // CHECK-SAME: %[[X:.*]]: memref<256x500xf32>, %[[W:.*]]: memref<500x1024xf32>, %[[B:.*]]: memref<1024xf32>, %[[O:.*]]: memref<256x1024xf32>)
-// CHECK: scf.forall (%[[J:.*]]) in (32) {
+// CHECK: scf.forall (%[[J:.*]]) in (16) {
 // CHECK:   %[[SUMS:.*]] = memref.alloc() {alignment = 64 : i64} : memref<384xf32>
-// CHECK:   %[[PANEL:.*]] = memref.alloc() {alignment = 64 : i64} : memref<16000xf32>
-// CHECK:   cpu.library_call "lw_packB_f32"(%[[PANEL]], %c0, %[[W]], %{{.*}}, %c1024, %c1, %c500, %c32)
+// CHECK:   %[[PANEL:.*]] = memref.alloc() {alignment = 64 : i64} : memref<32000xf32>
+// CHECK:   cpu.library_call "lw_packB_f32"(%[[PANEL]], %c0, %[[W]], %{{.*}}, %c1024, %c1, %c500, %c64)
+// CHECK:   scf.for %[[P:.*]] = %c0 to %c2 step %c1 {
 // CHECK:   scf.for %{{.*}} = %c0 to %c22 step %c1 {
 // CHECK:     %[[ROWS:.*]] = arith.minsi %{{.*}}, %c12
 // CHECK:     memref.prefetch
 // CHECK:     vector.store %{{.*}}, %[[SUMS]]
 // CHECK:     %[[FULL:.*]] = arith.cmpi eq, %[[ROWS]], %c12
 // CHECK:     scf.if %[[FULL]] {
-// CHECK:       cpu.library_call "lw_mk_f32"(%[[SUMS]], %c0, %[[X]], %[[A:.*]], %c500, %c1, %[[PANEL]], %c0, %c32, %c500)
+// CHECK:       cpu.library_call "lw_mk_f32"(%[[SUMS]], %c0, %[[X]], %[[A:.*]], %c500, %c1, %[[PANEL]], %[[OFFSET:.*]], %c32, %c500)
 // CHECK:     } else {
-// CHECK:       cpu.library_call "lw_mk4_f32"(%[[SUMS]], %c0, %[[X]], %[[A]], %c500, %c1, %[[PANEL]], %c0, %c32, %c500)
+// CHECK:       cpu.library_call "lw_mk4_f32"(%[[SUMS]], %c0, %[[X]], %[[A]], %c500, %c1, %[[PANEL]], %[[OFFSET]], %c32, %c500)
 // CHECK:     vector.load %[[B]]
 // CHECK:     scf.for %{{.*}} = %c0 to %[[ROWS]] step %c1 {
 // CHECK:       vector.load %[[SUMS]]
@@ -114,13 +115,26 @@ func.func @widened(%x: memref<64x64xbf16>, %w: memref<64x64xbf16>, %o: memref<64
   return
 }
 
-// Tests that a sum over two dimensions that do not lie inside each other adds to sums in memory.
+// Tests that a sum over two dimensions that do not lie inside each other is made in parts.
 // CHECK-LABEL: func.func @twoSums(
 // CHECK: scf.for %{{.*}} = %c0 to %c12 step %c1 {
 // CHECK:   cpu.library_call "lw_mk_f32"
 func.func @twoSums(%x: memref<12x36x64xf32>, %w: memref<12x64x32xf32>, %o: memref<36x32xf32>) {
   cpu.contract ins(%x, %w : memref<12x36x64xf32>, memref<12x64x32xf32>) outs(%o : memref<36x32xf32>)
     maps [affine_map<(m, n, h, e) -> (h, m, e)>, affine_map<(m, n, h, e) -> (h, e, n)>, affine_map<(m, n, h, e) -> (m, n)>] {
+  ^bb0(%acc: f32):
+    cpu.yield %acc : f32
+  }
+  return
+}
+
+// Tests that a long sum is made in blocks, outside of the loop over panels.
+// CHECK-LABEL: func.func @longSum(
+// CHECK: scf.for %{{.*}} = %c0 to %c10000 step %c2000 {
+// CHECK:   scf.for %{{.*}} = %c0 to %c3 step %c1 {
+// CHECK:     cpu.library_call "lw_mk_f32"(%{{.*}}, %c32, %c2000)
+func.func @longSum(%x: memref<36x10000xf32>, %w: memref<10000x32xf32>, %o: memref<36x32xf32>) {
+  cpu.contract ins(%x, %w : memref<36x10000xf32>, memref<10000x32xf32>) outs(%o : memref<36x32xf32>) maps [#mk, #kn, #mn] {
   ^bb0(%acc: f32):
     cpu.yield %acc : f32
   }

@@ -113,8 +113,21 @@ LW_LOCAL i64 transposePanel(f32 *restrict dst, const f32 *restrict src, i64 stri
       lwPanelA_##suffix(dst + i * k, src + i * rs, rs, ks, k, m - i);                                                  \
   }                                                                                                                    \
   LW_CALL void lw_packB_##suffix(T *restrict dst, const S *restrict src, i64 ks, i64 cs, i64 k, i64 n) {               \
-    for (i64 j = 0; j < n; j += 2 * lwVectorBytes / sizeof(T))                                                         \
-      lwPanelB_##suffix(dst + j * k, src + j * cs, cs, ks, k, n - j);                                                  \
+    enum { VL = lwVectorBytes / sizeof(T), NR = 2 * VL };                                                              \
+    typedef LW_VECTOR(T, VL) V;                                                                                        \
+    typedef V U __attribute__((aligned(sizeof(T))));                                                                   \
+    i64 j = 0;                                                                                                         \
+    if (cs == 1) {                                                                                                     \
+      i64 full = n - n % NR;                                                                                           \
+      for (i64 p = 0; p < k; ++p)                                                                                      \
+        for (j = 0; j < full; j += NR) {                                                                               \
+          U *to = (U *)(dst + j * k + p * NR);                                                                         \
+          to[0] = lwLoad_##suffix(src + p * ks + j);                                                                   \
+          to[1] = lwLoad_##suffix(src + p * ks + j + VL);                                                              \
+        }                                                                                                              \
+      j = full;                                                                                                        \
+    }                                                                                                                  \
+    for (; j < n; j += NR) lwPanelB_##suffix(dst + j * k, src + j * cs, cs, ks, k, n - j);                             \
   }
 
 LW_PACKS(f32, f32, f32, LW_TRANSPOSE_WORDS)

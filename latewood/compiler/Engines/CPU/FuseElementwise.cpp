@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Elementwise operations become few: chains and trees of them become single linalg.generic operations, and move into the
-// reductions that consume them.
+// Elementwise operations become few: chains and trees of them become single linalg.generic operations, and move into
+// the reductions that consume them.
 //
-// In: linalg, named or generic, on tensors of static shape. Out: linalg.generic only; no elementwise operation whose only
-// user could take it in. Matrix products stay bare multiply-adds, except that copies (transpositions, broadcasts) have become
-// their indexing maps: what else surrounds a product is for `latewood-form-contractions` to decide.
+// In: linalg, named or generic, on tensors of static shape. Out: linalg.generic only; no elementwise operation whose
+// only user could take it in. Matrix products stay bare multiply-adds, except that copies (transpositions, broadcasts)
+// have become their indexing maps: what else surrounds a product is for `latewood-form-contractions` to decide.
 //
-// Fusion never computes a value twice unless that is cheaper than to keep it: a broadcast, an iota, a mask made of iotas is
-// copied to each of its users, but exp(x) with two users stays, and so does a costly value that a broadcast would
-// repeat. Values with several users that run over the same rows meet again in a group (`latewood-form-groups`), where they cost
-// a register.
+// Fusion never computes a value twice unless that is cheaper than to keep it: a broadcast, an iota, a mask made of
+// iotas is copied to each of its users, but exp(x) with two users stays, and so does a costly value that a broadcast
+// would repeat. Values with several users that run over the same rows meet again in a group (`latewood-form-groups`),
+// where they cost a register.
 
 #include "latewood/compiler/Engines/CPU/LoopProgram.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
@@ -54,9 +54,10 @@ int64_t elementsRead(GenericOp op) {
 bool isCostly(GenericOp op) {
   return op.getBody()
       ->walk([](Operation *nested) {
-        bool costly = (isa<math::MathDialect>(nested->getDialect()) && !isa<math::FmaOp, math::AbsFOp, math::AbsIOp>(nested)) ||
-                      isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemFOp, arith::RemSIOp, arith::RemUIOp,
-                          tensor::ExtractOp>(nested);
+        bool costly =
+            (isa<math::MathDialect>(nested->getDialect()) && !isa<math::FmaOp, math::AbsFOp, math::AbsIOp>(nested)) ||
+            isa<arith::DivFOp, arith::DivSIOp, arith::DivUIOp, arith::RemFOp, arith::RemSIOp, arith::RemUIOp,
+                tensor::ExtractOp>(nested);
         return costly || nested->getNumRegions() != 0 ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
@@ -75,8 +76,8 @@ bool isMultiplyAdd(GenericOp op) {
 
 bool isElementwise(GenericOp op) { return op.getNumReductionLoops() == 0; }
 
-/// Each fusion copies both bodies: without a limit a long chain costs the square of its length, here and again in LLVM. What is
-/// divided by it meets in a group, where a value between two operations costs a register.
+/// Each fusion copies both bodies: without a limit a long chain costs the square of its length, here and again in LLVM.
+/// What is divided by it meets in a group, where a value between two operations costs a register.
 constexpr size_t kMaxBodyOps = 128;
 
 bool isSmallTogether(GenericOp producer, GenericOp consumer) {
@@ -108,8 +109,9 @@ bool shouldFuse(OpOperand *operand) {
   return findUnvectorizable(producer).empty() == findUnvectorizable(consumer).empty();
 }
 
-/// An operand that is a reshape by dimensions of extent 1 only is read without the reshape: such dimensions are zeros in the
-/// indexing map, or disappear from it. Frameworks keep reduced dimensions in this way, and no row would be seen through them.
+/// An operand that is a reshape by dimensions of extent 1 only is read without the reshape: such dimensions are zeros
+/// in the indexing map, or disappear from it. Frameworks keep reduced dimensions in this way, and no row would be seen
+/// through them.
 struct ReadThroughUnitReshape : OpRewritePattern<GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -225,17 +227,33 @@ struct FuseElementwisePass : cpu::impl::FuseElementwisePassBase<FuseElementwiseP
     linalg::populateInlineConstantOperandsPatterns(patterns);
     patterns.add<ReadThroughUnitReshape>(&getContext());
     GenericOp::getCanonicalizationPatterns(patterns, &getContext());
-    return applyPatternsGreedily(function, std::move(patterns));
+    // A chain fuses step by step; ten rounds, the default, do not reach the end of a long one.
+    return applyPatternsGreedily(function, std::move(patterns), GreedyRewriteConfig().setMaxIterations(1000));
   }
+
+  /// Operations per element that are cheaper than to write and read the element.
+  static constexpr int64_t maxRepeatedCost = 48;
 
   /// Gives each user of a value that is cheaper to compute than to read its own copy of it.
   bool repeatCheapValues(func::FuncOp function) {
     SmallVector<GenericOp> ops;
-    function.walk([&](GenericOp op) { ops.push_back(op); });
+    // What a value costs with everything that would be repeated for it: in a chain of values that each have two users
+    // (the rounds of a random generator on a counter), that doubles with each step.
+    DenseMap<Operation *, int64_t> repeatedCost;
+    function.walk([&](GenericOp op) {
+      if (!isElementwise(op) || op->getNumResults() != 1 || isCostly(op) || elementsRead(op) * 4 > iterationsOf(op))
+        return;
+      int64_t cost = llvm::range_size(*op.getBody());
+      for (Value input : op.getDpsInputs())
+        if (Operation *producer = input.getDefiningOp())
+          cost += repeatedCost.lookup(producer);
+      if (cost > maxRepeatedCost)
+        return;
+      repeatedCost[op] = cost;
+      ops.push_back(op);
+    });
     bool changed = false;
     for (GenericOp op : llvm::reverse(ops)) {
-      if (!isElementwise(op) || op->getNumResults() != 1 || isCostly(op) || elementsRead(op) * 4 > iterationsOf(op))
-        continue;
       llvm::SetVector<Operation *> users(op->user_begin(), op->user_end());
       if (users.size() < 2)
         continue;

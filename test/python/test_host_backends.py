@@ -7,6 +7,7 @@ reached and nothing but the host is tested. What engines would do is a function 
 import resource
 import threading
 
+import models
 import numpy as np
 import pytest
 
@@ -665,3 +666,15 @@ func.func @main(%a: memref<4xf32>) attributes {{executor.results = [memref<4xf32
     after, values = call(100_000)
     assert values == [0, 1, 2, 3]
     assert after - before < 4096  # KiB
+
+
+@pytest.mark.parametrize("name", ["mlp", "bert_small", "gpt2_block"])
+def test_models_agree(name, client):
+    model = getattr(models, name)()
+    results = []
+    for host in HOSTS:
+        executable = compiler.CompilerClient().stablehlo_to_executable(model.text(), [f"--host={host}"])
+        session = runtime.RuntimeSession(client, runtime.RuntimeSessionOptions(), executable)
+        arguments = [client.create_memref(np.asarray(argument)) for argument in model.flat_arguments]
+        results.append([np.asarray(r).tobytes() for r in session.execute_function("main", in_args=arguments)])
+    assert results[0] == results[1]

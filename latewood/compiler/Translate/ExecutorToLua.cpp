@@ -15,65 +15,20 @@
 
 #include "latewood/compiler/Translate/ExecutorToLua.h"
 #include "latewood/compiler/Dialect/Executor/Executor.h"
+#include "latewood/compiler/Translate/LuaExpressions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace latewood;
+namespace lua = latewood::translate::lua;
 
 namespace {
 
 constexpr unsigned maxLocals = 140, maxPartResults = 60, maxOperands = 60, maxRank = 64;
-constexpr StringLiteral signBit = "0x8000000000000000";
-
-std::string quote(StringRef text) {
-  std::string result = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      result += std::string("\\") + c;
-    else if (static_cast<unsigned char>(c) < 32 || c == 127)
-      result += "\\" + std::string(3 - std::to_string(c).size(), '0') + std::to_string(c);
-    else
-      result += c;
-  }
-  return result + "\"";
-}
-
-bool isIdentifier(StringRef name) {
-  static const llvm::StringSet<> keywords = {"and",      "break",  "do",   "else", "elseif", "end",  "false", "for",
-                                             "function", "goto",   "if",   "in",   "local",  "nil",  "not",   "or",
-                                             "repeat",   "return", "then", "true", "until",  "while"};
-  if (name.empty() || llvm::isDigit(name.front()) || keywords.contains(name))
-    return false;
-  return llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
-}
-
-std::string literal(int64_t value) {
-  if (value == std::numeric_limits<int64_t>::min())
-    return signBit.str();
-  return value < 0 ? "(" + std::to_string(value) + ")" : std::to_string(value);
-}
-
-// `expression`, whose low bits are right, as a sign-extended number of this type.
-std::string wrap(const Twine &expression, Type type) {
-  unsigned width = executor::getScalarWidth(type);
-  if (width == 64)
-    return expression.str();
-  std::string half = "0x" + llvm::utohexstr(uint64_t(1) << (width - 1)),
-              mask = "0x" + llvm::utohexstr((uint64_t(1) << width) - 1);
-  return ("((" + expression + ") + " + half + " & " + mask + ") - " + half).str();
-}
-
-// The number without its sign.
-std::string unsignedForm(const std::string &value, Type type) {
-  unsigned width = executor::getScalarWidth(type);
-  return width == 64 ? value : "(" + value + " & 0x" + llvm::utohexstr((uint64_t(1) << width) - 1) + ")";
-}
 
 class LuaWriter {
 public:
@@ -94,7 +49,7 @@ public:
            << "local core, cpu, int = core, cpu, int\n"
            << "local kernels = {}\n";
     for (const auto &kernel : program.kernels)
-      source << kernelName(kernel.callee) << " = cpu.kernel(" << quote(kernel.symbol) << ")\n";
+      source << kernelName(kernel.callee) << " = cpu.kernel(" << lua::quote(kernel.symbol) << ")\n";
     source << functions;
     return std::move(program);
   }
@@ -257,7 +212,7 @@ private:
   FailureOr<std::string> extentOf(Value buffer, int64_t dimension) {
     auto type = cast<MemRefType>(buffer.getType());
     if (!type.isDynamicDim(dimension))
-      return literal(type.getDimSize(dimension));
+      return lua::literal(type.getDimSize(dimension));
     auto extents = executor::getExtents(buffer);
     if (failed(extents))
       return failure();
@@ -281,7 +236,7 @@ private:
   FailureOr<std::string> bytesOf(Value buffer) {
     auto type = cast<MemRefType>(buffer.getType());
     if (auto bytes = executor::getByteSize(type); succeeded(bytes))
-      return literal(*bytes);
+      return lua::literal(*bytes);
     auto extents = extentsOf(buffer);
     if (failed(extents) || extents->size() > maxRank)
       return failure();
@@ -289,103 +244,17 @@ private:
            llvm::join(*extents, ", ") + ")";
   }
 
-  //===--- Scalars -----------------------------------------------------------------------------------------------===//
-
-  // The expression of a scalar operation; empty if it is none.
-  std::string scalar(Operation *op) {
-    if (op->getNumResults() != 1 || !op->getResult(0).getType().isIntOrIndex() || op->getNumOperands() == 0)
-      return "";
-    Type type = op->getResult(0).getType();
-    bool isBoolean = type.isInteger(1);
-    auto operand = [&](unsigned index) { return name(op->getOperand(index)); };
-    auto infix = [&](StringRef sign) { return operand(0) + " " + sign.str() + " " + operand(1); };
-    auto call = [&](StringRef function, bool isUnsigned) {
-      std::string lhs = isUnsigned ? unsignedForm(operand(0), type) : operand(0);
-      std::string rhs = isUnsigned ? unsignedForm(operand(1), type) : operand(1);
-      return wrap("int." + function + "(" + lhs + ", " + rhs + ")", type);
-    };
-    auto shift = [&](StringRef function, bool isUnsigned) {
-      std::string lhs = isUnsigned ? unsignedForm(operand(0), type) : operand(0);
-      return wrap("int." + function + "(" + lhs + ", " + unsignedForm(operand(1), type) + ")", type);
-    };
-    auto compare = [&](StringRef sign, bool isUnsigned) {
-      if (!isUnsigned)
-        return "(" + infix(sign) + ")";
-      return "((" + operand(0) + " ~ " + signBit.str() + ") " + sign.str() + " (" + operand(1) + " ~ " + signBit.str() +
-             "))";
-    };
-    auto choose = [&](StringRef sign, bool isUnsigned) {
-      return compare(sign, isUnsigned) + " and " + operand(0) + " or " + operand(1);
-    };
-    return llvm::TypeSwitch<Operation *, std::string>(op)
-        .Case([&](executor::AddOp) { return wrap(infix("+"), type); })
-        .Case([&](executor::SubOp) { return wrap(infix("-"), type); })
-        .Case([&](executor::MulOp) { return wrap(infix("*"), type); })
-        .Case([&](executor::DivSOp) { return call("div_s", false); })
-        .Case([&](executor::RemSOp) { return call("rem_s", false); })
-        .Case([&](executor::DivUOp) { return call("div_u", true); })
-        .Case([&](executor::RemUOp) { return call("rem_u", true); })
-        .Case([&](executor::ShlOp) { return shift("shl", false); })
-        .Case([&](executor::ShrSOp) { return shift("shr_s", false); })
-        .Case([&](executor::ShrUOp) { return shift("shr_u", true); })
-        .Case([&](executor::MinSOp) { return choose("<", false); })
-        .Case([&](executor::MaxSOp) { return choose(">", false); })
-        .Case([&](executor::MinUOp) { return choose("<", true); })
-        .Case([&](executor::MaxUOp) { return choose(">", true); })
-        .Case([&](executor::AndOp) { return infix(isBoolean ? "and" : "&"); })
-        .Case([&](executor::OrOp) { return infix(isBoolean ? "or" : "|"); })
-        .Case([&](executor::XorOp) { return infix(isBoolean ? "~=" : "~"); })
-        .Case([&](executor::NotOp) { return (isBoolean ? "not " : "~") + operand(0); })
-        .Case([&](executor::SelectOp) {
-          if (isBoolean)
-            return operand(0) + " and " + operand(1) + " or not " + operand(0) + " and " + operand(2);
-          return operand(0) + " and " + operand(1) + " or " + operand(2);
-        })
-        .Case([&](executor::CmpOp cmp) {
-          using executor::Predicate;
-          switch (cmp.getPredicate()) {
-          case Predicate::EQ:
-            return infix("==");
-          case Predicate::NE:
-            return infix("~=");
-          case Predicate::LTS:
-          case Predicate::LTU:
-            return compare("<", cmp.getPredicate() == Predicate::LTU);
-          case Predicate::LES:
-          case Predicate::LEU:
-            return compare("<=", cmp.getPredicate() == Predicate::LEU);
-          case Predicate::GTS:
-          case Predicate::GTU:
-            return compare(">", cmp.getPredicate() == Predicate::GTU);
-          case Predicate::GES:
-          case Predicate::GEU:
-            return compare(">=", cmp.getPredicate() == Predicate::GEU);
-          }
-          llvm_unreachable("no such predicate");
-        })
-        .Case<executor::CastSOp, executor::CastUOp>([&](auto cast) {
-          Type from = op->getOperand(0).getType();
-          bool isSigned = std::is_same_v<decltype(cast), executor::CastSOp>;
-          if (isBoolean)
-            return from.isInteger(1) ? operand(0) : "(" + operand(0) + " & 1) == 1";
-          if (from.isInteger(1))
-            return operand(0) + (isSigned ? " and (-1) or 0" : " and 1 or 0");
-          if (executor::getScalarWidth(from) < executor::getScalarWidth(type))
-            return isSigned ? operand(0) : unsignedForm(operand(0), from);
-          return wrap(operand(0), type);
-        })
-        .Default(std::string());
-  }
-
   //===--- Operations --------------------------------------------------------------------------------------------===//
 
   LogicalResult write(Operation *op) {
     if (auto number = dyn_cast<executor::ScalarOp>(op)) {
       APInt value = cast<IntegerAttr>(number.getValue()).getValue();
-      names[number] = value.getBitWidth() == 1 ? (value.isZero() ? "false" : "true") : literal(value.getSExtValue());
+      names[number] =
+          value.getBitWidth() == 1 ? (value.isZero() ? "false" : "true") : lua::literal(value.getSExtValue());
       return success();
     }
-    if (std::string expression = scalar(op); !expression.empty()) {
+    auto nameOf = [&](Value value) { return name(value); };
+    if (std::string expression = lua::scalarExpression(op, nameOf); !expression.empty()) {
       define(op->getResult(0), expression);
       return success();
     }
@@ -501,7 +370,8 @@ private:
   }
 
   LogicalResult writeOp(executor::AssertOp assertion) {
-    std::string text = "if not " + name(assertion.getCondition()) + " then core.fail(" + quote(assertion.getMessage());
+    std::string text =
+        "if not " + name(assertion.getCondition()) + " then core.fail(" + lua::quote(assertion.getMessage());
     SmallVector<std::string> values = namesOf(assertion.getValues());
     if (values.size() > maxOperands)
       return assertion.emitError() << "has more than " << maxOperands << " values";
@@ -526,7 +396,7 @@ private:
 
   static std::string kernelName(SymbolRefAttr callee) {
     StringRef leaf = callee.getLeafReference().getValue();
-    return isIdentifier(leaf) ? ("kernels." + leaf).str() : "kernels[" + quote(leaf) + "]";
+    return lua::isIdentifier(leaf) ? ("kernels." + leaf).str() : "kernels[" + lua::quote(leaf) + "]";
   }
 
   //===--- Control flow ------------------------------------------------------------------------------------------===//

@@ -46,14 +46,18 @@ static std::string toString(Type type) {
   return text;
 }
 
+/// Complex values are taken apart and put together; nothing else is done with them.
+static bool isAtBorder(Operation *op) { return isa<stablehlo::RealOp, stablehlo::ImagOp, stablehlo::ComplexOp>(op); }
+
 /// Why a value of this type cannot be held, or nothing.
-static std::optional<std::string> whyNotHeld(Type type) {
+static std::optional<std::string> whyNotHeld(Type type, bool mayBeComplex = false) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor)
     return "values of type " + toString(type);
-  if (isa<ComplexType>(tensor.getElementType()))
-    return std::string("complex element types");
-  if (!cpu::getStorageType(tensor.getElementType()))
+  if (isa<ComplexType>(tensor.getElementType())) {
+    if (!mayBeComplex)
+      return std::string("complex element types");
+  } else if (!cpu::getStorageType(tensor.getElementType()))
     return "element type " + toString(tensor.getElementType());
   if (!tensor.hasStaticShape())
     return std::string("dynamic shapes");
@@ -62,9 +66,12 @@ static std::optional<std::string> whyNotHeld(Type type) {
 
 std::optional<std::string> cpu::whyNotConvertible(Operation *op) {
   for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
-    if (std::optional<std::string> reason = whyNotHeld(type))
+    if (std::optional<std::string> reason = whyNotHeld(type, isAtBorder(op)))
       return reason;
   if (isScalarOp(op))
+    return std::nullopt;
+  if (isAtBorder(op) && llvm::any_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
+                                     [](Type type) { return isa<ComplexType>(cpu::getElement(type)); }))
     return std::nullopt;
   if (isa<stablehlo::BitcastConvertOp, stablehlo::BroadcastInDimOp, stablehlo::ConcatenateOp, stablehlo::ConstantOp,
           stablehlo::ConvolutionOp, stablehlo::DotGeneralOp, stablehlo::DynamicSliceOp, stablehlo::DynamicUpdateSliceOp,
@@ -94,7 +101,7 @@ std::optional<std::string> cpu::whyNotConvertible(Operation *op) {
 static LogicalResult checkConvertible(func::FuncOp function) {
   bool isConvertible = true;
   for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
-    if (std::optional<std::string> reason = whyNotHeld(type)) {
+    if (std::optional<std::string> reason = whyNotHeld(type, /*mayBeComplex=*/true)) {
       function.emitError() << "the CPU engine does not support " << *reason << " yet: the signature has type " << type;
       return failure();
     }
@@ -168,6 +175,11 @@ struct StorageTypeConverter : TypeConverter {
   StorageTypeConverter() {
     addConversion([](Type type) { return type; });
     addConversion([](RankedTensorType type) -> std::optional<Type> {
+      if (auto complex = dyn_cast<ComplexType>(type.getElementType())) {
+        SmallVector<int64_t> shape(type.getShape());
+        shape.push_back(2);
+        return RankedTensorType::get(shape, complex.getElementType());
+      }
       Type storage = cpu::getStorageType(type.getElementType());
       return storage ? RankedTensorType::get(type.getShape(), storage) : Type();
     });
@@ -186,6 +198,7 @@ struct ConvertStableHLOToLinalgPass : cpu::impl::ConvertStableHLOToLinalgPassBas
 
     StorageTypeConverter types;
     RewritePatternSet patterns(&getContext());
+    cpu::populateComplexToSlices(types, patterns);
     cpu::populateElementwiseToLinalg(types, patterns);
     cpu::populateShapeToLinalg(types, patterns);
     cpu::populateReductionToLinalg(types, patterns);

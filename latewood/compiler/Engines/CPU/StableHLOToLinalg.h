@@ -7,6 +7,7 @@
 //   storage type   what a tensor holds after the conversion: `i8`, `i8`, `i8` (integers are signless, nothing is smaller than
 //                  a byte: a vector of i1 would be stored as bits)
 //   compute type   what a scalar in the body of a linalg.generic has: `i8`, `i1`, `i4`
+// A float of 8 bits or fewer is an integer of its width in storage and as a scalar: its bits. Arithmetic decodes it to f32.
 // Every element is loaded (storage to compute), computed with, and stored (compute to storage). When two bodies are fused,
 // store and load cancel.
 //
@@ -43,6 +44,11 @@ mlir::Type getComputeType(mlir::Type element);
 
 mlir::Value loadElement(mlir::ImplicitLocOpBuilder &b, mlir::Value stored, mlir::Type element);
 mlir::Value storeElement(mlir::ImplicitLocOpBuilder &b, mlir::Value computed, mlir::Type element);
+
+/// A float of 8 bits or fewer, its bits as an f32, and an f32 rounded to its bits (StableHLOToLinalgNarrowFloats.cpp).
+bool isByteFloat(mlir::Type type);
+mlir::Value decodeByteFloat(mlir::ImplicitLocOpBuilder &b, mlir::Value bits, mlir::FloatType type);
+mlir::Value encodeByteFloat(mlir::ImplicitLocOpBuilder &b, mlir::Value value, mlir::FloatType type);
 
 /// `value`, computed as `from`, converted to `to` by the rules of stablehlo.convert. A float that an integer type cannot hold
 /// becomes the nearest integer, a NaN becomes 0.
@@ -146,6 +152,7 @@ void populateIndexingToLinalg(const mlir::TypeConverter &types, mlir::RewritePat
 void populateScatterToLoops(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
 void populateSortToLoops(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
 void populateWindowToLinalg(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
+void populateComplexToSlices(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
 void populateControlFlowToSCF(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
 
 } // namespace latewood::cpu

@@ -28,7 +28,7 @@ arith::FastMathFlagsAttr getFlags(Builder &b, arith::FastMathFlags flags) {
 
 /// The type that products of a result of type `element` are summed in.
 Type getAccumulationType(Builder &b, Type element) {
-  return isa<Float16Type, BFloat16Type>(element) ? b.getF32Type() : element;
+  return isa<Float16Type, BFloat16Type>(element) || cpu::isByteFloat(element) ? b.getF32Type() : element;
 }
 
 Value emitProduct(Builder &b, Value lhs, Value rhs) {
@@ -58,6 +58,19 @@ struct Factor {
     return cpu::convertElement(b, cpu::loadElement(b, stored, element), element, sum);
   }
 };
+
+/// `tensor` with elements that kernels know: floats of 8 bits and fewer are decoded beforehand, once an element.
+std::pair<Value, Type> decodeBytes(Builder &b, Value tensor, Type element) {
+  if (!cpu::isByteFloat(element))
+    return {tensor, element};
+  auto type = cast<RankedTensorType>(tensor.getType()).clone(b.getF32Type());
+  Value decoded = cpu::makeParallel(b, type, cpu::makeEmpty(b, type, tensor), tensor,
+                                    b.getMultiDimIdentityMap(type.getRank()), [&](Builder &inner, ValueRange elements) {
+                                      Value loaded = cpu::loadElement(inner, elements.front(), element);
+                                      return cpu::decodeByteFloat(inner, loaded, cast<FloatType>(element));
+                                    });
+  return {decoded, b.getF32Type()};
+}
 
 /// Rounds the sums to the result's type, where they were made in another one.
 Value roundSums(Builder &b, Value sums, Type from, Type to, RankedTensorType type) {
@@ -126,8 +139,10 @@ struct DotGeneralToGeneric : OpConversionPattern<stablehlo::DotGeneralOp> {
          llvm::zip_equal(numbers.getLhsContractingDimensions(), numbers.getRhsContractingDimensions()))
       lhsPosition[lhsDim] = rhsPosition[rhsDim] = b.getAffineDimExpr(loops++);
 
-    Factor lhs = {adaptor.getLhs(), cpu::getElement(op.getLhs()), AffineMap::get(loops, 0, lhsPosition, b.getContext())};
-    Factor rhs = {adaptor.getRhs(), cpu::getElement(op.getRhs()), AffineMap::get(loops, 0, rhsPosition, b.getContext())};
+    auto [lhsTensor, lhsElement] = decodeBytes(b, adaptor.getLhs(), cpu::getElement(op.getLhs()));
+    auto [rhsTensor, rhsElement] = decodeBytes(b, adaptor.getRhs(), cpu::getElement(op.getRhs()));
+    Factor lhs = {lhsTensor, lhsElement, AffineMap::get(loops, 0, lhsPosition, b.getContext())};
+    Factor rhs = {rhsTensor, rhsElement, AffineMap::get(loops, 0, rhsPosition, b.getContext())};
     Type element = cpu::getElement(op.getType()), sum = getAccumulationType(b, element);
     if (loops == freeLoops) {
       Value result = cpu::makeParallel(
@@ -187,9 +202,10 @@ struct ConvolutionToGeneric : OpConversionPattern<stablehlo::ConvolutionOp> {
       high[inputSpatial[i]] = after;
       interior[inputSpatial[i]] = op.getInputDilations()[i] - 1;
     }
-    Type inputStorage = cast<RankedTensorType>(adaptor.getLhs().getType()).getElementType();
-    Value zero = arith::ConstantOp::create(b, cast<TypedAttr>(b.getZeroAttr(inputStorage)));
-    Value input = cpu::makePadded(b, adaptor.getLhs(), zero, low, high, interior), kernel = adaptor.getRhs();
+    auto [input, inputElement] = decodeBytes(b, adaptor.getLhs(), cpu::getElement(op.getLhs()));
+    auto [kernel, kernelElement] = decodeBytes(b, adaptor.getRhs(), cpu::getElement(op.getRhs()));
+    Value zero = arith::ConstantOp::create(b, cast<TypedAttr>(b.getZeroAttr(cpu::getElement(input))));
+    input = cpu::makePadded(b, input, zero, low, high, interior);
 
     // A group dimension is split off: from the input's features or batch, and from the kernel's output features.
     int64_t featureGroups = op.getFeatureGroupCount(), batchGroups = op.getBatchGroupCount();
@@ -230,8 +246,8 @@ struct ConvolutionToGeneric : OpConversionPattern<stablehlo::ConvolutionOp> {
       kernelPosition[shifted(kernelSpatial[i], kernelGroupDim)] = op.getReversals()[i] ? last - tap : tap;
     }
 
-    Factor lhs = {input, cpu::getElement(op.getLhs()), AffineMap::get(loops, 0, inputPosition, b.getContext())};
-    Factor rhs = {kernel, cpu::getElement(op.getRhs()), AffineMap::get(loops, 0, kernelPosition, b.getContext())};
+    Factor lhs = {input, inputElement, AffineMap::get(loops, 0, inputPosition, b.getContext())};
+    Factor rhs = {kernel, kernelElement, AffineMap::get(loops, 0, kernelPosition, b.getContext())};
     Type element = cpu::getElement(op.getType()), sum = getAccumulationType(b, element);
     SmallVector<utils::IteratorType> iterators(freeLoops, utils::IteratorType::parallel);
     iterators.append(1 + spatial, utils::IteratorType::reduction);

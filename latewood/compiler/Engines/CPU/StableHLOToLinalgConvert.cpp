@@ -15,6 +15,8 @@ using namespace latewood;
 Type cpu::getComputeType(Type element) {
   if (auto integer = dyn_cast<IntegerType>(element))
     return integer.getWidth() <= 64 ? IntegerType::get(element.getContext(), integer.getWidth()) : Type();
+  if (isByteFloat(element))
+    return IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth());
   return isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element) ? element : Type();
 }
 
@@ -40,7 +42,7 @@ Value cpu::storeElement(ImplicitLocOpBuilder &b, Value computed, Type element) {
   Type storage = getStorageType(element);
   if (computed.getType() == storage)
     return computed;
-  if (element.isInteger(1) || element.isUnsignedInteger())
+  if (element.isInteger(1) || element.isUnsignedInteger() || isByteFloat(element))
     return b.createOrFold<arith::ExtUIOp>(storage, computed);
   return b.createOrFold<arith::ExtSIOp>(storage, computed);
 }
@@ -61,12 +63,9 @@ static Value integerConstant(ImplicitLocOpBuilder &b, Type type, const APInt &va
   return arith::ConstantOp::create(b, IntegerAttr::get(type, value));
 }
 
-/// Rounds to a narrower float type once. From f64 to a 16-bit type the way leads over f32, rounded to odd there: the last bit of
-/// the f32 then says that something was cut off, and the second rounding goes where a single one would. No target has an
-/// instruction for the direct way.
-static Value roundFloat(ImplicitLocOpBuilder &b, Value value, Type to) {
-  if (!value.getType().isF64() || to.getIntOrFloatBitWidth() > 16)
-    return arith::TruncFOp::create(b, to, value);
+/// An f64 as an f32, rounded to odd: the last bit says that something was cut off, so that a second rounding, to 16 bits or
+/// fewer, goes where a single one would.
+static Value roundToOdd(ImplicitLocOpBuilder &b, Value value) {
   Type i32 = b.getI32Type();
   Value nearest = arith::TruncFOp::create(b, b.getF32Type(), value);
   Value back = arith::ExtFOp::create(b, value.getType(), nearest);
@@ -77,7 +76,20 @@ static Value roundFloat(ImplicitLocOpBuilder &b, Value value, Type to) {
   Value bits = arith::BitcastOp::create(b, i32, nearest);
   Value towardsZero = arith::SelectOp::create(b, tooLarge, arith::SubIOp::create(b, bits, one), bits);
   Value odd = arith::SelectOp::create(b, inexact, arith::OrIOp::create(b, towardsZero, one), bits);
-  return arith::TruncFOp::create(b, to, arith::BitcastOp::create(b, b.getF32Type(), odd));
+  return arith::BitcastOp::create(b, b.getF32Type(), odd);
+}
+
+/// Rounds to a narrower float type once. From f64 to 16 bits and fewer the way leads over f32: no target has an instruction for
+/// the direct way.
+static Value roundFloat(ImplicitLocOpBuilder &b, Value value, Type to) {
+  unsigned fromBits = value.getType().getIntOrFloatBitWidth(), toBits = to.getIntOrFloatBitWidth();
+  if (fromBits == 64 && toBits <= 16)
+    value = roundToOdd(b, value);
+  if (!cpu::isByteFloat(to))
+    return arith::TruncFOp::create(b, to, value);
+  if (fromBits == 16)
+    value = arith::ExtFOp::create(b, b.getF32Type(), value);
+  return cpu::encodeByteFloat(b, value, cast<FloatType>(to));
 }
 
 /// Truncates towards zero and saturates; NaN becomes 0.
@@ -112,13 +124,15 @@ Value cpu::convertElement(ImplicitLocOpBuilder &b, Value value, Type from, Type 
   Type target = getComputeType(to);
   if (from == to)
     return value;
+  if (isByteFloat(from))
+    return convertElement(b, decodeByteFloat(b, value, cast<FloatType>(from)), b.getF32Type(), to);
   if (auto fromFloat = dyn_cast<FloatType>(from)) {
     if (auto toFloat = dyn_cast<FloatType>(to)) {
       unsigned fromBits = fromFloat.getWidth(), toBits = toFloat.getWidth();
       if (fromBits < toBits)
         return arith::ExtFOp::create(b, target, value);
       if (fromBits > toBits)
-        return roundFloat(b, value, target);
+        return roundFloat(b, value, to);
       // f16 and bf16 hold different sets of values: through f32, which holds both.
       return arith::TruncFOp::create(b, target, arith::ExtFOp::create(b, b.getF32Type(), value));
     }
@@ -158,10 +172,10 @@ Value cpu::convertElement(ImplicitLocOpBuilder &b, Value value, Type from, Type 
         sign = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, value, zero);
         result = arith::SelectOp::create(b, sign, arith::NegFOp::create(b, result), result);
       }
-      return roundFloat(b, result, target);
+      return roundFloat(b, result, to);
     }
     Value result = isUnsigned ? Value(arith::UIToFPOp::create(b, wide, value)) : arith::SIToFPOp::create(b, wide, value);
-    return wide == to ? result : roundFloat(b, result, target);
+    return wide == to ? result : roundFloat(b, result, to);
   }
   if (to.isInteger(1)) {
     Value zero = arith::ConstantOp::create(b, b.getIntegerAttr(value.getType(), 0));

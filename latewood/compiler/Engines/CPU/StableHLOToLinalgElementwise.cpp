@@ -93,6 +93,10 @@ struct ConstantToArith : OpConversionPattern<stablehlo::ConstantOp> {
     Type element = op.getType().getElementType(), storage = type.getElementType();
     if (element != storage && element.getIntOrFloatBitWidth() == storage.getIntOrFloatBitWidth()) {
       value = value.bitcast(storage);
+    } else if (cpu::isByteFloat(element)) {
+      value = value.mapValues(storage, [&](const APFloat &number) {
+        return number.bitcastToAPInt().zext(storage.getIntOrFloatBitWidth());
+      });
     } else if (element != storage) {
       unsigned width = storage.getIntOrFloatBitWidth();
       bool isUnsigned = element.isUnsignedInteger() || element.isInteger(1);

@@ -46,7 +46,7 @@ SmallVector<Value> cpu::makeReduction(ConversionPatternRewriter &rewriter, Locat
   SmallVector<Type> elements;
   for (unsigned i = 0; i < count; ++i)
     elements.push_back(getElement(body.getArgument(i).getType()));
-  bool widens = isSumOrProduct(body) && isa<Float16Type, BFloat16Type>(elements.front());
+  bool widens = isSumOrProduct(body) && (isa<Float16Type, BFloat16Type>(elements.front()) || isByteFloat(elements.front()));
   if (widens)
     elements.front() = b.getF32Type();
 

@@ -5,7 +5,8 @@
 // In: an operation and one computed scalar per operand. Out: the computed scalar of its result, by StableHLO's rules on every
 // input: division by zero, overflow, shifts by the width and more, NaN. The code has no branches, so that a vectorizer takes it.
 //
-// f16 and bf16 are computed in f32 and rounded after each operation, except where the operation is exact in its own width.
+// f16, bf16 and narrower floats are computed in f32 and rounded after each operation, except where the operation is exact in its
+// own width, or only moves bits.
 // Unsignedness is not in the scalars' types any more; it is read from the operation's operands.
 
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
@@ -436,7 +437,17 @@ bool cpu::isScalarOp(Operation *op) {
 
 Value cpu::emitScalarOp(ImplicitLocOpBuilder &b, Operation *op, ValueRange operands) {
   const ScalarEmitter &emitter = *findEmitter(op);
-  Type element = getElement(op->getOperand(0));
+  Type element = getElement(op->getOperand(0)), resultElement = getElement(op->getResult(0));
+  bool movesBits = isa<stablehlo::BitcastConvertOp, stablehlo::ConvertOp, stablehlo::SelectOp>(op);
+  auto isByteFloatValue = [](Value value) { return isByteFloat(getElement(value)); };
+  if (!movesBits && llvm::any_of(op->getOperands(), isByteFloatValue)) {
+    SmallVector<Value> wide(operands);
+    for (auto [value, original] : llvm::zip_equal(wide, op->getOperands()))
+      if (isByteFloatValue(original))
+        value = decodeByteFloat(b, value, cast<FloatType>(getElement(original)));
+    Value result = emitter.emit(b, {op, element, wide});
+    return isByteFloat(resultElement) ? encodeByteFloat(b, result, cast<FloatType>(resultElement)) : result;
+  }
   if (!emitter.widens || llvm::none_of(operands.getTypes(), isNarrowFloat))
     return emitter.emit(b, {op, element, operands});
 
@@ -445,7 +456,7 @@ Value cpu::emitScalarOp(ImplicitLocOpBuilder &b, Operation *op, ValueRange opera
   for (Value operand : operands)
     wide.push_back(isNarrowFloat(operand.getType()) ? Value(arith::ExtFOp::create(b, b.getF32Type(), operand)) : operand);
   Value result = emitter.emit(b, {op, element, wide});
-  Type type = getComputeType(getElement(op->getResult(0)));
+  Type type = getComputeType(resultElement);
   return result.getType() == type ? result : Value(arith::TruncFOp::create(b, type, result));
 }
 
@@ -488,9 +499,11 @@ SmallVector<Value> cpu::emitScalarBlock(ImplicitLocOpBuilder &b, Block &block, V
     if (auto constant = dyn_cast<stablehlo::ConstantOp>(op)) {
       auto value = cast<DenseElementsAttr>(constant.getValue());
       Type type = getComputeType(value.getElementType());
-      TypedAttr element = isa<FloatType>(type)
-                              ? TypedAttr(FloatAttr::get(type, *value.value_begin<APFloat>()))
-                              : TypedAttr(IntegerAttr::get(type, *value.value_begin<APInt>()));
+      TypedAttr element =
+          isa<FloatType>(type) ? TypedAttr(FloatAttr::get(type, *value.value_begin<APFloat>()))
+          : isByteFloat(value.getElementType())
+              ? TypedAttr(IntegerAttr::get(type, value.value_begin<APFloat>().operator*().bitcastToAPInt()))
+              : TypedAttr(IntegerAttr::get(type, *value.value_begin<APInt>()));
       scalars[op.getResult(0)] = arith::ConstantOp::create(b, element);
       continue;
     }

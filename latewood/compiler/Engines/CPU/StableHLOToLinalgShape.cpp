@@ -226,6 +226,7 @@ struct BitcastConvertToGeneric : OpConversionPattern<stablehlo::BitcastConvertOp
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     unsigned fromBits = from.getIntOrFloatBitWidth(), toBits = to.getIntOrFloatBitWidth();
     Type fromInteger = b.getIntegerType(fromBits), toInteger = b.getIntegerType(toBits);
+    // Between an integer and the compute type of the same width.
     auto bitcast = [](ImplicitLocOpBuilder &inner, Type target, Value value) -> Value {
       return value.getType() == target ? value : Value(arith::BitcastOp::create(inner, target, value));
     };

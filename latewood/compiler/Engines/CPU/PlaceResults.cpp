@@ -163,8 +163,13 @@ struct PlaceResultsPass : cpu::impl::PlaceResultsPassBase<PlaceResultsPass> {
     for (auto op : getOperation().getOps<MaterializeInDestinationOp>())
       if (isa<BlockArgument>(op.getDest()) && isa<RankedTensorType>(op.getDest().getType()))
         results.push_back(op);
-    for (MaterializeInDestinationOp op : results)
-      pushDestination(op.getSourceMutable(), op.getDest());
+    for (MaterializeInDestinationOp op : results) {
+      if (!pushDestination(op.getSourceMutable(), op.getDest()))
+        continue;
+      // A second write of what is there already would conflict with a loop that carries the destination.
+      op.getResult().replaceAllUsesWith(op.getSource());
+      op.erase();
+    }
   }
 };
 

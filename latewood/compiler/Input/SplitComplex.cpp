@@ -109,18 +109,23 @@ private:
   }
 
   LogicalResult splitBlock(Block &block, bool ownsArguments) {
-    if (ownsArguments)
-      for (unsigned i = 0; i < block.getNumArguments(); ++i) {
-        BlockArgument argument = block.getArgument(i);
-        if (!isComplex(argument))
-          continue;
-        Type type = partType(argument.getType());
-        Value re = block.insertArgument(i + 1, type, argument.getLoc());
-        Value im = block.insertArgument(i + 2, type, argument.getLoc());
-        parts[argument] = {re, im};
-        deadArguments.push_back(argument);
-        i += 2;
+    // A comparator takes two elements of one operand next to each other; all other blocks take values one by one.
+    unsigned group = isa<stablehlo::SortOp>(block.getParentOp()) ? 2 : 1;
+    for (unsigned i = 0; ownsArguments && i < block.getNumArguments(); i += group) {
+      if (!isComplex(block.getArgument(i)))
+        continue;
+      SmallVector<BlockArgument> whole;
+      for (unsigned k = 0; k < group; ++k)
+        whole.push_back(block.getArgument(i + k));
+      i += group;
+      for (unsigned k = 0; k < 2 * group; ++k)
+        block.insertArgument(i + k, partType(whole.front().getType()), whole.front().getLoc());
+      for (unsigned k = 0; k < group; ++k) {
+        parts[whole[k]] = {block.getArgument(i + k), block.getArgument(i + group + k)};
+        deadArguments.push_back(whole[k]);
       }
+      i += group;
+    }
     for (Operation &op : llvm::make_early_inc_range(block))
       if (failed(split(&op)))
         return failure();

@@ -133,8 +133,8 @@ Complex select(const Tensor &condition, const Complex &yes, const Complex &no) {
 }
 Complex conjugate(const Complex &z) { return {z.re, -z.im}; }
 Complex square(const Complex &z) {
-  // The factors of the real part cancel exactly; equal infinities do not.
-  Tensor same = abs(z.re) == abs(z.im);
+  // One factor is zero where the other may be too large for the type; equal infinities do not cancel.
+  Tensor same = (abs(z.re) == abs(z.im)) & isFinite(z.re);
   return {select(same, z.re.like(0.0), (z.re - z.im) * (z.re + z.im)), 2.0 * (z.re * z.im)};
 }
 
@@ -212,18 +212,15 @@ Complex rsqrt(const Complex &z, bool wide) {
 }
 
 Complex exp(const Complex &z, bool wide) {
-  Tensor zero = z.re.like(0.0), infinity = z.re.likeInfinity();
   Tensor cosine = cos(z.im), sine = sin(z.im), power = exp(z.re);
   Complex result = {power * cosine, power * sine};
   if (!wide) {
     // In two steps where the power alone is too large.
     Tensor half = exp(0.5 * z.re);
-    result = select(power == infinity, {(half * cosine) * half, (half * sine) * half}, result);
+    result = select(power == power.likeInfinity(), {(half * cosine) * half, (half * sine) * half}, result);
   }
   result.im = select(z.im == 0.0, z.im, result.im);
-  Tensor hasDirection = isFinite(z.im);
-  result.re = select((z.re == infinity) & !hasDirection, infinity, result.re);
-  return select((z.re == -infinity) & !hasDirection, {zero, zero}, result);
+  return result;
 }
 
 Complex expm1(const Complex &z, bool wide) {
@@ -349,7 +346,7 @@ Complex atanh(const Complex &z, bool wide) {
   Tensor im = 0.5 * atan2(2.0 * y, (1.0 - x) * (1.0 + x) - y * y);
   // Far away it is 1 / z, up to the right angle.
   Tensor ratio = smaller / larger, isHuge = larger > 0x1p500;
-  Tensor distant = (x / larger) / (larger * (1.0 + ratio * ratio));
+  Tensor distant = ((x / larger) / (1.0 + ratio * ratio)) / larger;
   re = select(isHuge, select(isInfinite(larger), x.like(0.0), distant), re);
   im = select(isHuge, im.like(std::numbers::pi / 2), im);
   return {withSign(re, z.re), withSign(im, z.im)};

@@ -350,7 +350,19 @@ def test_nan_in_reductions():
 
 def test_empty_reductions():
     x = np.zeros((3, 0), np.float32)
-    compare({"sum": lambda v: v.sum(1), "max": lambda v: jnp.max(v, 1, initial=2.0), "outer": lambda v: v.sum(0)}, x)
+    compare(
+        {
+            "sum": lambda v: v.sum(1),
+            "max": lambda v: jnp.max(v, 1, initial=2.0),
+            "outer": lambda v: v.sum(0),
+            "product": lambda v: v @ v.T,
+            "elementwise": lambda v: jnp.exp(v) + 1,
+            "concatenate": lambda v: jnp.concatenate([v, v + 1, jnp.ones((3, 2))], axis=1),
+            "pad": lambda v: jnp.pad(v, 1),
+            "transpose": lambda v: v.T,
+        },
+        x,
+    )
 
 
 @pytest.mark.parametrize("name", ["float32", "int32"])

@@ -2,8 +2,8 @@
 //
 // The pass DropPartitioning: on one device, annotations of how values are distributed are identities.
 //
-// In: a module that may hold sharding custom calls and the dialect `sdy`. Out: a module that holds neither. The dialect is
-// looked at by names only, so the pass does not depend on which of its operations are defined here.
+// In: a module that may hold sharding custom calls and the dialect `sdy`. Out: a module that holds neither. The dialect
+// is looked at by names only, so the pass does not depend on which of its operations are defined here.
 
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "latewood/compiler/Input/Passes.h"
@@ -65,10 +65,10 @@ static ArrayAttr dropPartitioning(ArrayAttr dictionaries) {
     return dictionaries;
   SmallVector<Attribute> kept;
   for (auto dictionary : dictionaries.getAsRange<DictionaryAttr>())
-    kept.push_back(DictionaryAttr::get(dictionaries.getContext(),
-                                       llvm::to_vector(llvm::make_filter_range(dictionary, [](NamedAttribute attribute) {
-                                         return !isPartitioningAttribute(attribute);
-                                       }))));
+    kept.push_back(DictionaryAttr::get(
+        dictionaries.getContext(), llvm::to_vector(llvm::make_filter_range(dictionary, [](NamedAttribute attribute) {
+          return !isPartitioningAttribute(attribute);
+        }))));
   return ArrayAttr::get(dictionaries.getContext(), kept);
 }
 

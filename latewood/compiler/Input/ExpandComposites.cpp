@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The pass ExpandComposites: a composite is an operation of the `chlo` dialect, when that has one of its name, or else a call.
+// The pass ExpandComposites: a composite is an operation of the `chlo` dialect, when that has one of its name, or else
+// a call.
 //
 // In: composites anywhere. Out: none. The verifier of the composite has checked that the decomposition fits.
 
@@ -16,11 +17,11 @@ namespace latewood::input {
 using namespace mlir;
 using namespace latewood;
 
-/// The CHLO operation that a composite names, when engines compute it better than its decomposition does: elementary functions,
-/// which take operands only and keep the type.
+/// The CHLO operation that a composite names, when engines compute it better than its decomposition does: elementary
+/// functions, which take operands only and keep the type.
 static Operation *createNamedOp(OpBuilder &builder, stablehlo::CompositeOp op) {
-  static const llvm::StringSet<> names = {"chlo.acos",  "chlo.acosh", "chlo.asin", "chlo.asinh",   "chlo.atan",
-                                          "chlo.atanh", "chlo.cosh",  "chlo.erf",  "chlo.erf_inv", "chlo.erfc",
+  static const llvm::StringSet<> names = {"chlo.acos",  "chlo.acosh",  "chlo.asin", "chlo.asinh",   "chlo.atan",
+                                          "chlo.atanh", "chlo.cosh",   "chlo.erf",  "chlo.erf_inv", "chlo.erfc",
                                           "chlo.sinh",  "chlo.square", "chlo.tan"};
   if (!names.contains(op.getName()) || !op.getCompositeAttributes().empty() || op.getNumResults() != 1)
     return nullptr;

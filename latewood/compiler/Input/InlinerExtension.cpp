@@ -23,6 +23,7 @@ struct InlineAnywhere : DialectInlinerInterface {
 } // namespace
 
 void input::registerInlinerExtension(DialectRegistry &registry) {
-  registry.addExtension(+[](MLIRContext *, stablehlo::StableHLODialect *dialect) { dialect->addInterfaces<InlineAnywhere>(); });
+  registry.addExtension(
+      +[](MLIRContext *, stablehlo::StableHLODialect *dialect) { dialect->addInterfaces<InlineAnywhere>(); });
   registry.addExtension(+[](MLIRContext *, chlo::CHLODialect *dialect) { dialect->addInterfaces<InlineAnywhere>(); });
 }

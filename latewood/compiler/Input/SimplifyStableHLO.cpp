@@ -2,13 +2,14 @@
 //
 // The pass SimplifyStableHLO: exact rewrites, each one for the sake of fusion.
 //
-// The first idea: a dimension of extent 1 is bookkeeping of the framework. Keeping it in elementwise work hides that the values
-// of a column are the values of a vector, and a broadcast of the column cannot be a plain map. So what only inserts such
-// dimensions is a reshape, reshapes move towards results, and broadcasts swallow them.
-// The second: a permutation of dimensions is free for a contraction, which reads its operands through maps anyway, but costs a
-// pass over memory when it stands alone.
+// The first idea: a dimension of extent 1 is bookkeeping of the framework. Keeping it in elementwise work hides that
+// the values of a column are the values of a vector, and a broadcast of the column cannot be a plain map. So what only
+// inserts such dimensions is a reshape, reshapes move towards results, and broadcasts swallow them. The second: a
+// permutation of dimensions is free for a contraction, which reads its operands through maps anyway, but costs a pass
+// over memory when it stands alone.
 //
-// In: StableHLO with static or dynamic shapes (rewrites that need extents look at static ones only). Out: the same function.
+// In: StableHLO with static or dynamic shapes (rewrites that need extents look at static ones only). Out: the same
+// function.
 
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "latewood/compiler/Input/Passes.h"
@@ -59,7 +60,8 @@ static Value reshapeUniform(PatternRewriter &rewriter, Value value, ArrayRef<int
   if (matchPattern(value, m_Constant(&elements)))
     return stablehlo::ConstantOp::create(rewriter, value.getLoc(), elements.resizeSplat(type));
   auto broadcast = value.getDefiningOp<stablehlo::BroadcastInDimOp>();
-  return stablehlo::BroadcastInDimOp::create(rewriter, value.getLoc(), type, broadcast.getOperand(), ArrayRef<int64_t>());
+  return stablehlo::BroadcastInDimOp::create(rewriter, value.getLoc(), type, broadcast.getOperand(),
+                                             ArrayRef<int64_t>());
 }
 
 namespace {
@@ -141,8 +143,8 @@ struct BroadcastOfBroadcast : OpRewritePattern<stablehlo::BroadcastInDimOp> {
   }
 };
 
-/// broadcast_in_dim whose operand has dimensions of extent 1 that are repeated: they are dropped, so that the operand's shape
-/// says what varies.
+/// broadcast_in_dim whose operand has dimensions of extent 1 that are repeated: they are dropped, so that the operand's
+/// shape says what varies.
 struct BroadcastDropsUnitDims : OpRewritePattern<stablehlo::BroadcastInDimOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -178,7 +180,8 @@ struct ReshapeOfReshape : OpRewritePattern<stablehlo::ReshapeOp> {
   }
 };
 
-/// elementwise(reshape(x), reshape(y), uniform, broadcast): the reshapes, which insert dimensions of extent 1, move behind.
+/// elementwise(reshape(x), reshape(y), uniform, broadcast): the reshapes, which insert dimensions of extent 1, move
+/// behind.
 struct ElementwiseOfReshapes : RewritePattern {
   explicit ElementwiseOfReshapes(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
 
@@ -223,7 +226,8 @@ private:
     if (auto reshape = operand.getDefiningOp<stablehlo::ReshapeOp>())
       return getTensor(reshape.getOperand()).getShape() == from.getShape();
     auto broadcast = operand.getDefiningOp<stablehlo::BroadcastInDimOp>();
-    return broadcast && getTensor(broadcast.getOperand()).hasStaticShape() && getTensor(operand).getShape() == to.getShape();
+    return broadcast && getTensor(broadcast.getOperand()).hasStaticShape() &&
+           getTensor(operand).getShape() == to.getShape();
   }
 
   static Value drop(PatternRewriter &rewriter, Value operand, RankedTensorType from, ArrayRef<int64_t> places) {
@@ -267,10 +271,12 @@ struct ReduceOfUnitDims : OpRewritePattern<stablehlo::ReduceOp> {
                    combiner.getOperand(0) == body.getArgument(0) && combiner.getOperand(1) == body.getArgument(1) &&
                    body.getTerminator()->getOperand(0) == combiner.getResult(0);
     bool isUnit = llvm::all_of(op.getDimensions(), [&](int64_t dim) { return from.getDimSize(dim) == 1; });
-    if (!isPlain || !isUnit || op.getDimensions().empty() || !to.hasStaticShape() || from.getElementType() != to.getElementType() ||
+    if (!isPlain || !isUnit || op.getDimensions().empty() || !to.hasStaticShape() ||
+        from.getElementType() != to.getElementType() ||
         getTensor(combiner.getResult(0)).getElementType() != to.getElementType())
       return failure();
-    Value init = stablehlo::BroadcastInDimOp::create(rewriter, op.getLoc(), to, op.getInitValues().front(), ArrayRef<int64_t>());
+    Value init =
+        stablehlo::BroadcastInDimOp::create(rewriter, op.getLoc(), to, op.getInitValues().front(), ArrayRef<int64_t>());
     Value input = stablehlo::ReshapeOp::create(rewriter, op.getLoc(), to, op.getInputs().front());
     OperationState state(combiner.getLoc(), combiner.getName());
     state.addOperands({init, input});
@@ -286,13 +292,15 @@ struct ReduceOfUnitDims : OpRewritePattern<stablehlo::ReduceOp> {
 //===----------------------------------------------------------------------===//
 
 /// maximum(x, -inf) and minimum(x, inf) are x, a NaN included: frameworks guard reductions with them.
-template <typename OpTy> struct ExtremumOfInfinity : OpRewritePattern<OpTy> {
+template <typename OpTy>
+struct ExtremumOfInfinity : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 
   LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
     for (auto [value, other] : {std::pair(op.getLhs(), op.getRhs()), std::pair(op.getRhs(), op.getLhs())}) {
       DenseElementsAttr elements;
-      if (!matchPattern(other, m_Constant(&elements)) || !elements.isSplat() || !isa<FloatType>(elements.getElementType()))
+      if (!matchPattern(other, m_Constant(&elements)) || !elements.isSplat() ||
+          !isa<FloatType>(elements.getElementType()))
         continue;
       APFloat limit = elements.getSplatValue<APFloat>();
       if (!limit.isInfinity() || limit.isNegative() != std::is_same_v<OpTy, stablehlo::MaxOp> ||
@@ -340,8 +348,8 @@ struct TransposeOfTranspose : OpRewritePattern<stablehlo::TransposeOp> {
   }
 };
 
-/// dot_general(transpose(x), y): the dimension numbers name x's dimensions instead. The result's free dimensions come in the order
-/// of the operand's, so that order must not change.
+/// dot_general(transpose(x), y): the dimension numbers name x's dimensions instead. The result's free dimensions come
+/// in the order of the operand's, so that order must not change.
 struct DotOfTranspose : OpRewritePattern<stablehlo::DotGeneralOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -349,7 +357,8 @@ struct DotOfTranspose : OpRewritePattern<stablehlo::DotGeneralOp> {
     stablehlo::DotDimensionNumbersAttr numbers = op.getDotDimensionNumbers();
     Dims lhsBatching(numbers.getLhsBatchingDimensions()), lhsContracting(numbers.getLhsContractingDimensions());
     Dims rhsBatching(numbers.getRhsBatchingDimensions()), rhsContracting(numbers.getRhsContractingDimensions());
-    Value lhs = absorb(op.getLhs(), lhsBatching, lhsContracting), rhs = absorb(op.getRhs(), rhsBatching, rhsContracting);
+    Value lhs = absorb(op.getLhs(), lhsBatching, lhsContracting),
+          rhs = absorb(op.getRhs(), rhsBatching, rhsContracting);
     if (lhs == op.getLhs() && rhs == op.getRhs())
       return failure();
     rewriter.modifyOpInPlace(op, [&] {
@@ -381,8 +390,8 @@ private:
   }
 };
 
-/// An elementwise operation on operands that are permuted alike is permuted as a whole; with one operand that means that the
-/// transpose moves towards a contraction that absorbs it.
+/// An elementwise operation on operands that are permuted alike is permuted as a whole; with one operand that means
+/// that the transpose moves towards a contraction that absorbs it.
 struct UnaryOfTranspose : RewritePattern {
   explicit UnaryOfTranspose(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
 
@@ -390,7 +399,8 @@ struct UnaryOfTranspose : RewritePattern {
     if (!op->hasTrait<stablehlo::ElementwiseTrait>() || op->getNumOperands() != 1 || op->getNumResults() != 1)
       return failure();
     auto transpose = op->getOperand(0).getDefiningOp<stablehlo::TransposeOp>();
-    bool feedsContraction = llvm::all_of(op->getUsers(), llvm::IsaPred<stablehlo::DotGeneralOp, stablehlo::TransposeOp>);
+    bool feedsContraction =
+        llvm::all_of(op->getUsers(), llvm::IsaPred<stablehlo::DotGeneralOp, stablehlo::TransposeOp>);
     if (!transpose || !feedsContraction)
       return failure();
     OperationState state(op->getLoc(), op->getName());
@@ -411,7 +421,8 @@ struct SimplifyStableHLOPass : input::impl::SimplifyStableHLOPassBase<SimplifySt
     RewritePatternSet set(context);
     set.add<BroadcastDropsUnitDims, BroadcastIsReshape, BroadcastOfBroadcast, BroadcastOfReshape, DotOfTranspose,
             ElementwiseOfReshapes, ExtremumOfInfinity<stablehlo::MaxOp>, ExtremumOfInfinity<stablehlo::MinOp>,
-            ReduceOfUnitDims, ReshapeOfReshape, SelectOfBooleans, TransposeIsReshape, TransposeOfTranspose, UnaryOfTranspose>(context);
+            ReduceOfUnitDims, ReshapeOfReshape, SelectOfBooleans, TransposeIsReshape, TransposeOfTranspose,
+            UnaryOfTranspose>(context);
     for (RegisteredOperationName name : context->getRegisteredOperations())
       if (name.getDialectNamespace() == "stablehlo" || name.getDialectNamespace() == "chlo")
         name.getCanonicalizationPatterns(set, context);

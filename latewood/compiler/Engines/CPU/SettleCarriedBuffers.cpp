@@ -2,8 +2,9 @@
 //
 // Gives each buffer that a loop carries one place for all iterations.
 //
-// Bufferization lets an iteration allocate a buffer and hand it to the next one. Static planning of memory gives an allocation
-// one place, so the next iteration would overwrite what it was handed. Here the handing over is made explicit:
+// Bufferization lets an iteration allocate a buffer and hand it to the next one. Static planning of memory gives an
+// allocation one place, so the next iteration would overwrite what it was handed. Here the handing over is made
+// explicit:
 //
 //   scf.while (%a = %init) {            %A = alloc; copy %init -> %A
 //     scf.condition(%c) %a              scf.while { scf.condition(%c) } do {
@@ -14,11 +15,11 @@
 //     scf.yield %n                      // after the loop: %A
 //   }
 //
-// Values that are handed over crosswise (a swap) or that are views of carried buffers are copied aside first: all of them are read
-// before any is written.
+// Values that are handed over crosswise (a swap) or that are views of carried buffers are copied aside first: all of
+// them are read before any is written.
 //
-// In: functions on buffers; loops may carry buffers of static shape. Out: loops carry no buffers. A buffer of its own that nobody
-// else uses afterwards is not copied: the loop works on it.
+// In: functions on buffers; loops may carry buffers of static shape. Out: loops carry no buffers. A buffer of its own
+// that nobody else uses afterwards is not copied: the loop works on it.
 
 #include "latewood/compiler/Engines/CPU/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -43,8 +44,8 @@ Value allocateLike(OpBuilder &builder, Location loc, Value value) {
   return memref::AllocOp::create(builder, loc, MemRefType::get(type.getShape(), type.getElementType()));
 }
 
-/// True if `value` is an allocation that `loop` may work on: in the loop's block, of plain layout, and used by nothing that is
-/// not over when the loop starts.
+/// True if `value` is an allocation that `loop` may work on: in the loop's block, of plain layout, and used by nothing
+/// that is not over when the loop starts.
 bool belongsTo(Value value, Operation *loop) {
   auto allocation = value.getDefiningOp<memref::AllocOp>();
   if (!allocation || allocation->getBlock() != loop->getBlock() || !allocation.getType().getLayout().isIdentity())
@@ -72,7 +73,12 @@ Value settle(OpBuilder &builder, Value init, Operation *loop) {
   return place;
 }
 
-/// Makes uses of `value` uses of `place`. Views keep their own type, which says the layout of their source.
+/// Views and control flow have types that follow from the types of their operands; others take a buffer of any layout.
+bool needsType(Operation *op) {
+  return isa<ViewLikeOpInterface, RegionBranchOpInterface, RegionBranchTerminatorOpInterface>(op);
+}
+
+/// Makes uses of `value` uses of `place`.
 void replaceBy(Value value, Value place) {
   if (value.getType() == place.getType()) {
     value.replaceAllUsesWith(place);
@@ -80,7 +86,7 @@ void replaceBy(Value value, Value place) {
   }
   Value cast;
   for (OpOperand &use : llvm::make_early_inc_range(value.getUses())) {
-    if (!isa<ViewLikeOpInterface, RegionBranchOpInterface, RegionBranchTerminatorOpInterface>(use.getOwner())) {
+    if (!needsType(use.getOwner())) {
       use.set(place);
       continue;
     }
@@ -142,7 +148,8 @@ void settleFor(scf::ForOp loop) {
     (isBuffer(loop.getInitArgs()[i]) ? values : yields).push_back(loop.getYieldedValues()[i]);
   handOver(*loop.getBody(), values, places);
 
-  auto smaller = scf::ForOp::create(builder, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits);
+  auto smaller =
+      scf::ForOp::create(builder, loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits);
   smaller->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   if (!smaller.getBody()->empty())
     smaller.getBody()->getTerminator()->erase();
@@ -227,7 +234,8 @@ struct SettleCarriedBuffersPass : cpu::impl::SettleCarriedBuffersPassBase<Settle
     WalkResult result = getOperation().walk([](Operation *op) {
       if (!isa<scf::ForOp, scf::WhileOp>(op))
         return WalkResult::advance();
-      for (Value value : llvm::concat<Value>(SmallVector<Value>(op->getOperands()), SmallVector<Value>(op->getResults()))) {
+      for (Value value :
+           llvm::concat<Value>(SmallVector<Value>(op->getOperands()), SmallVector<Value>(op->getResults()))) {
         auto type = dyn_cast<MemRefType>(value.getType());
         if (type && !type.hasStaticShape()) {
           op->emitError() << "carries a buffer of type " << type << ", whose extents are not known";
@@ -241,7 +249,15 @@ struct SettleCarriedBuffersPass : cpu::impl::SettleCarriedBuffersPassBase<Settle
       return WalkResult::advance();
     });
     if (result.wasInterrupted())
-      signalPassFailure();
+      return signalPassFailure();
+    // A cast that forgets the layout was made for a loop, and hides strides from those who need them.
+    getOperation().walk([](memref::CastOp cast) {
+      for (OpOperand &use : llvm::make_early_inc_range(cast->getUses()))
+        if (!needsType(use.getOwner()))
+          use.set(skipCasts(cast));
+      if (cast->use_empty())
+        cast.erase();
+    });
   }
 };
 

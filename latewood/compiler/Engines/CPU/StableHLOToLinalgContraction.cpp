@@ -2,11 +2,13 @@
 //
 // dot_general and convolution as linalg.generic contractions.
 //
-// A contraction is a generic over the loops (batch..., lhs..., rhs..., contracted...) with projected permutations as maps and
+// A contraction is a generic over the loops (batch..., lhs..., rhs..., contracted...) with projected permutations as
+// maps and
 //   %p = arith.mulf %a, %b fastmath<contract>
 //   %s = arith.addf %acc, %p fastmath<reassoc, contract>
-// as body, after the operands were widened to the type of the accumulation. Narrow floats are accumulated in f32; a generic of
-// its own then rounds to the result's type, and fuses as an epilogue. Booleans are combined by "and" and "or".
+// as body, after the operands were widened to the type of the accumulation. Narrow floats are accumulated in f32; a
+// generic of its own then rounds to the result's type, and fuses as an epilogue. Booleans are combined by "and" and
+// "or".
 //
 // A dot_general without contracted dimensions is an elementwise product of two broadcasts, and no reduction.
 
@@ -89,8 +91,15 @@ Value makeZeros(Builder &b, RankedTensorType type, ValueRange extents) {
 }
 
 /// Sums of products over the loops that `sumsMap` does not have, on top of `zeros`.
-Value makeContraction(Builder &b, const Factor &lhs, const Factor &rhs, AffineMap sumsMap, ArrayRef<utils::IteratorType> iterators,
-                      Value zeros, Type sum) {
+Value makeContraction(Builder &b, const Factor &lhs, const Factor &rhs, AffineMap sumsMap,
+                      ArrayRef<utils::IteratorType> iterators, Value zeros, Type sum) {
+  // A sum of nothing.
+  auto isEmpty = [](Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    return type.hasStaticShape() && type.getNumElements() == 0;
+  };
+  if (isEmpty(lhs.tensor) || isEmpty(rhs.tensor))
+    return zeros;
   SmallVector<AffineMap> maps = {lhs.map, rhs.map, sumsMap};
   auto generic = linalg::GenericOp::create(
       b, zeros.getType(), ValueRange{lhs.tensor, rhs.tensor}, ValueRange{zeros}, maps, iterators,
@@ -125,7 +134,8 @@ struct DotGeneralToGeneric : OpConversionPattern<stablehlo::DotGeneralOp> {
         extents.push_back(cpu::getExtent(b, tensor, dim));
       return b.getAffineDimExpr(loops++);
     };
-    for (auto [lhsDim, rhsDim] : llvm::zip_equal(numbers.getLhsBatchingDimensions(), numbers.getRhsBatchingDimensions()))
+    for (auto [lhsDim, rhsDim] :
+         llvm::zip_equal(numbers.getLhsBatchingDimensions(), numbers.getRhsBatchingDimensions()))
       lhsPosition[lhsDim] = rhsPosition[rhsDim] = addFree(adaptor.getLhs(), lhsDim);
     auto isContracted = [](ArrayRef<int64_t> contracted, int64_t dim) { return llvm::is_contained(contracted, dim); };
     for (int64_t dim = 0; dim < lhsType.getRank(); ++dim)
@@ -177,15 +187,17 @@ Value splitGroups(Builder &b, Value tensor, int64_t dim, int64_t groups) {
   return cpu::makeReshape(b, RankedTensorType::get(shape, type.getElementType()), tensor);
 }
 
-/// Loops: the result's dimensions in order (with groups, one more in front of the feature), then the kernel's input feature and
-/// spatial dimensions. The input is padded beforehand, so that a window is `position * stride + tap * dilation`.
+/// Loops: the result's dimensions in order (with groups, one more in front of the feature), then the kernel's input
+/// feature and spatial dimensions. The input is padded beforehand, so that a window is `position * stride + tap *
+/// dilation`.
 struct ConvolutionToGeneric : OpConversionPattern<stablehlo::ConvolutionOp> {
   using OpConversionPattern::OpConversionPattern;
 
   LogicalResult matchAndRewrite(stablehlo::ConvolutionOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    if (!type || !type.hasStaticShape() || !op.getLhs().getType().hasStaticShape() || !op.getRhs().getType().hasStaticShape())
+    if (!type || !type.hasStaticShape() || !op.getLhs().getType().hasStaticShape() ||
+        !op.getRhs().getType().hasStaticShape())
       return failure();
     Builder b(op.getLoc(), rewriter);
     stablehlo::ConvDimensionNumbersAttr numbers = op.getDimensionNumbers();

@@ -2,9 +2,9 @@
 //
 // while, if and case become scf.while, scf.if and scf.index_switch.
 //
-// A 0-dimensional value that a loop carries or a branch yields is a scalar of scf, not a tensor: loop counters and conditions
-// live in registers, and upstream's transformation of counted loops recognises them. Inside, the scalar is a fill, which its
-// readers look through.
+// A 0-dimensional value that a loop carries or a branch yields is a scalar of scf, not a tensor: loop counters and
+// conditions live in registers, and upstream's transformation of counted loops recognises them. Inside, the scalar is a
+// fill, which its readers look through.
 
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
@@ -36,7 +36,8 @@ static SmallVector<Value> fromCarried(ImplicitLocOpBuilder &b, ValueRange carrie
 }
 
 /// Moves the only block of `from` to a new block of `to` whose arguments are carried values.
-static void moveRegion(ConversionPatternRewriter &rewriter, Location loc, Region &from, Region &to, ArrayRef<Type> types) {
+static void moveRegion(ConversionPatternRewriter &rewriter, Location loc, Region &from, Region &to,
+                       ArrayRef<Type> types) {
   SmallVector<Type> carried = llvm::map_to_vector(types, getCarriedType);
   Block *block = rewriter.createBlock(&to, to.end(), carried, SmallVector<Location>(carried.size(), loc));
   rewriter.setInsertionPointToStart(block);
@@ -50,7 +51,8 @@ namespace {
 struct WhileToSCF : OpConversionPattern<stablehlo::WhileOp> {
   using OpConversionPattern::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::WhileOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(stablehlo::WhileOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     SmallVector<Type> types;
     if (failed(getTypeConverter()->convertTypes(op.getResultTypes(), types)))
       return failure();
@@ -71,7 +73,8 @@ struct WhileToSCF : OpConversionPattern<stablehlo::WhileOp> {
 struct IfToSCF : OpConversionPattern<stablehlo::IfOp> {
   using OpConversionPattern::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::IfOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(stablehlo::IfOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     SmallVector<Type> types;
     if (failed(getTypeConverter()->convertTypes(op.getResultTypes(), types)))
       return failure();
@@ -94,7 +97,8 @@ struct IfToSCF : OpConversionPattern<stablehlo::IfOp> {
 struct CaseToSCF : OpConversionPattern<stablehlo::CaseOp> {
   using OpConversionPattern::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::CaseOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(stablehlo::CaseOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     SmallVector<Type> types;
     if (failed(getTypeConverter()->convertTypes(op.getResultTypes(), types)))
       return failure();
@@ -120,7 +124,8 @@ struct CaseToSCF : OpConversionPattern<stablehlo::CaseOp> {
 struct ReturnToYield : OpConversionPattern<stablehlo::ReturnOp> {
   using OpConversionPattern::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::ReturnOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(stablehlo::ReturnOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     auto loop = dyn_cast<scf::WhileOp>(op->getParentOp());
     if (loop && op->getParentRegion() == &loop.getBefore()) {

@@ -2,14 +2,14 @@
 //
 // Access at computed positions: dynamic_slice, dynamic_update_slice, gather.
 //
-// Start indices are clamped, so that every access is inside. A slice at one computed position is a tensor.extract_slice, an
-// update of one a tensor.insert_slice. A gather of many slices is a generic over the result:
+// Start indices are clamped, so that every access is inside. A slice at one computed position is a
+// tensor.extract_slice, an update of one a tensor.insert_slice. A gather of many slices is a generic over the result:
 //
 //   ins  one tensor of indices per gathered dimension, each a projected permutation of the result's dimensions
 //   body clamp the indices, add the position in the slice, tensor.extract from the operand
 //
-// The operand's position in a dimension that the slices take whole is the result's own index: a lookup of rows reads contiguous
-// elements in the innermost loop.
+// The operand's position in a dimension that the slices take whole is the result's own index: a lookup of rows reads
+// contiguous elements in the innermost loop.
 
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
@@ -24,8 +24,8 @@ static SmallVector<OpFoldResult> clampStarts(ImplicitLocOpBuilder &b, Value tens
                                              ArrayRef<int64_t> sizes) {
   SmallVector<OpFoldResult> offsets;
   for (auto [dim, start] : llvm::enumerate(starts)) {
-    Value index = cpu::clampIndex(b, cpu::getOnlyElement(b, start), element, cpu::getExtentOrAttr(b, tensor, dim),
-                                  sizes[dim]);
+    Value index =
+        cpu::clampIndex(b, cpu::getOnlyElement(b, start), element, cpu::getExtentOrAttr(b, tensor, dim), sizes[dim]);
     offsets.push_back(getAsOpFoldResult(index));
   }
   return offsets;
@@ -68,8 +68,9 @@ struct DynamicUpdateSliceToInsertSlice : OpConversionPattern<stablehlo::DynamicU
       rewriter.replaceOp(op, updateType.getRank() == 0 ? adaptor.getUpdate() : adaptor.getOperand());
       return success();
     }
-    SmallVector<OpFoldResult> offsets = clampStarts(b, adaptor.getOperand(), adaptor.getStartIndices(),
-                                                    cpu::getElement(op.getStartIndices().front()), updateType.getShape());
+    SmallVector<OpFoldResult> offsets =
+        clampStarts(b, adaptor.getOperand(), adaptor.getStartIndices(), cpu::getElement(op.getStartIndices().front()),
+                    updateType.getShape());
     SmallVector<OpFoldResult> sizes = getAsIndexOpFoldResult(b.getContext(), updateType.getShape());
     SmallVector<OpFoldResult> strides(updateType.getRank(), b.getIndexAttr(1));
     rewriter.replaceOpWithNewOp<tensor::InsertSliceOp>(op, adaptor.getUpdate(), adaptor.getOperand(), offsets, sizes,
@@ -194,10 +195,9 @@ private:
       SmallVector<int64_t> offsets(type.getRank(), 0), sizes(type.getShape()), strides(type.getRank(), 1);
       offsets[vectorDim] = component;
       sizes[vectorDim] = 1;
-      components.push_back(tensor::ExtractSliceOp::create(b, batchType, indices,
-                                                          getAsIndexOpFoldResult(b.getContext(), offsets),
-                                                          getAsIndexOpFoldResult(b.getContext(), sizes),
-                                                          getAsIndexOpFoldResult(b.getContext(), strides)));
+      components.push_back(tensor::ExtractSliceOp::create(
+          b, batchType, indices, getAsIndexOpFoldResult(b.getContext(), offsets),
+          getAsIndexOpFoldResult(b.getContext(), sizes), getAsIndexOpFoldResult(b.getContext(), strides)));
     }
     return components;
   }
@@ -206,5 +206,6 @@ private:
 } // namespace
 
 void cpu::populateIndexingToLinalg(const TypeConverter &types, RewritePatternSet &patterns) {
-  patterns.add<DynamicSliceToExtractSlice, DynamicUpdateSliceToInsertSlice, GatherToGeneric>(types, patterns.getContext());
+  patterns.add<DynamicSliceToExtractSlice, DynamicUpdateSliceToInsertSlice, GatherToGeneric>(types,
+                                                                                             patterns.getContext());
 }

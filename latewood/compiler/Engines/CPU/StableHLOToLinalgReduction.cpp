@@ -5,8 +5,8 @@
 //   stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [1]
 //   linalg.fill %c; linalg.generic {parallel, reduction} { arith.addf fastmath<reassoc> }
 //
-// The order of a reduction is free by the specification, which the combiner's flag says to the code generator. Sums and products
-// of f16 and bf16 are accumulated in f32 and rounded once.
+// The order of a reduction is free by the specification, which the combiner's flag says to the code generator. Sums and
+// products of f16 and bf16 are accumulated in f32 and rounded once.
 
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
@@ -33,7 +33,8 @@ static bool isSumOrProduct(Block &body) {
     return false;
   Operation &op = body.front();
   return isa<stablehlo::AddOp, stablehlo::MulOp>(op) && body.getTerminator()->getOperand(0) == op.getResult(0) &&
-         op.getOperand(0) != op.getOperand(1) && llvm::all_of(op.getOperands(), [](Value v) { return isa<BlockArgument>(v); });
+         op.getOperand(0) != op.getOperand(1) &&
+         llvm::all_of(op.getOperands(), [](Value v) { return isa<BlockArgument>(v); });
 }
 
 SmallVector<Value> cpu::makeReduction(ConversionPatternRewriter &rewriter, Location loc, const Reduction &reduction) {
@@ -46,7 +47,8 @@ SmallVector<Value> cpu::makeReduction(ConversionPatternRewriter &rewriter, Locat
   SmallVector<Type> elements;
   for (unsigned i = 0; i < count; ++i)
     elements.push_back(getElement(body.getArgument(i).getType()));
-  bool widens = isSumOrProduct(body) && (isa<Float16Type, BFloat16Type>(elements.front()) || isByteFloat(elements.front()));
+  bool widens =
+      isSumOrProduct(body) && (isa<Float16Type, BFloat16Type>(elements.front()) || isByteFloat(elements.front()));
   if (widens)
     elements.front() = b.getF32Type();
 
@@ -64,31 +66,42 @@ SmallVector<Value> cpu::makeReduction(ConversionPatternRewriter &rewriter, Locat
     inits.push_back(makeUniform(b, type, value, reduction.dynamicExtents));
   }
 
-  auto generic = linalg::GenericOp::create(
-      b, TypeRange(ValueRange(inits)), operands, inits, maps, reduction.iterators,
-      [&](OpBuilder &nested, Location, ValueRange arguments) {
-        ImplicitLocOpBuilder inner(loc, nested);
-        SmallVector<Value> scalars, results;
-        for (auto [sum, element] : llvm::zip_equal(arguments.take_back(count), elements))
-          scalars.push_back(loadElement(inner, sum, element));
-        for (unsigned i = 0; i < count; ++i) {
-          Value loaded = loadElement(inner, arguments[i], reduction.inputElements[i]);
-          scalars.push_back(convertElement(inner, loaded, reduction.inputElements[i], elements[i]));
-        }
-        if (widens)
-          results.push_back(isa<stablehlo::AddOp>(body.front()) ? Value(arith::AddFOp::create(inner, scalars[0], scalars[1]))
-                                                                : arith::MulFOp::create(inner, scalars[0], scalars[1]));
-        else
-          results = emitScalarBlock(inner, body, scalars, [&](Value value) { return captured.at(value); });
-        allowReordering(results);
-        for (auto [result, element] : llvm::zip_equal(results, elements))
-          result = storeElement(inner, result, element);
-        linalg::YieldOp::create(inner, results);
-      });
+  auto combine = [&] {
+    return linalg::GenericOp::create(
+        b, TypeRange(ValueRange(inits)), operands, inits, maps, reduction.iterators,
+        [&](OpBuilder &nested, Location, ValueRange arguments) {
+          ImplicitLocOpBuilder inner(loc, nested);
+          SmallVector<Value> scalars, results;
+          for (auto [sum, element] : llvm::zip_equal(arguments.take_back(count), elements))
+            scalars.push_back(loadElement(inner, sum, element));
+          for (unsigned i = 0; i < count; ++i) {
+            Value loaded = loadElement(inner, arguments[i], reduction.inputElements[i]);
+            scalars.push_back(convertElement(inner, loaded, reduction.inputElements[i], elements[i]));
+          }
+          if (widens)
+            results.push_back(isa<stablehlo::AddOp>(body.front())
+                                  ? Value(arith::AddFOp::create(inner, scalars[0], scalars[1]))
+                                  : arith::MulFOp::create(inner, scalars[0], scalars[1]));
+          else
+            results = emitScalarBlock(inner, body, scalars, [&](Value value) { return captured.at(value); });
+          allowReordering(results);
+          for (auto [result, element] : llvm::zip_equal(results, elements))
+            result = storeElement(inner, result, element);
+          linalg::YieldOp::create(inner, results);
+        });
+  };
+  // Without elements the initial values are the result.
+  auto isEmpty = [](Value input) {
+    auto type = cast<RankedTensorType>(input.getType());
+    return type.hasStaticShape() && type.getNumElements() == 0;
+  };
+  SmallVector<Value> sums(inits);
+  if (!isEmpty(reduction.inputs.front()))
+    sums = SmallVector<Value>(combine().getResults());
 
   // From the type of the accumulation to that of the result, where they differ.
   SmallVector<Value> results;
-  for (auto [i, value] : llvm::enumerate(generic.getResults())) {
+  for (auto [i, value] : llvm::enumerate(sums)) {
     auto type = cast<RankedTensorType>(reduction.types[i]);
     Type from = elements[i], to = reduction.resultElements[i];
     if (from == to) {
@@ -153,7 +166,8 @@ struct ReduceToGeneric : OpConversionPattern<stablehlo::ReduceOp> {
 struct MapToGeneric : OpConversionPattern<stablehlo::MapOp> {
   using OpConversionPattern::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::MapOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(stablehlo::MapOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
     if (!type)
       return failure();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// scatter: loops over the updates, one element at a time, in order. An update whose position is outside of the inputs is
-// skipped: it reads and writes back an element at a position that exists.
+// scatter: loops over the updates, one element at a time, in order. An update whose position is outside of the inputs
+// is skipped: it reads and writes back an element at a position that exists.
 
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
@@ -55,14 +55,15 @@ struct ScatterToLoops : OpConversionPattern<stablehlo::ScatterOp> {
       }
       return results;
     };
-    rewriter.replaceOp(op, scf::buildLoopNest(b, op.getLoc(), lower, upper, steps, adaptor.getInputs(), update).results);
+    rewriter.replaceOp(op,
+                       scf::buildLoopNest(b, op.getLoc(), lower, upper, steps, adaptor.getInputs(), update).results);
     return success();
   }
 
 private:
   /// Where the update at `position` goes, and whether that is inside of the inputs (if not: another place that is).
-  static std::pair<SmallVector<Value>, Value> findPlace(ImplicitLocOpBuilder &b, stablehlo::ScatterOp op, OpAdaptor adaptor,
-                                                        ValueRange position) {
+  static std::pair<SmallVector<Value>, Value> findPlace(ImplicitLocOpBuilder &b, stablehlo::ScatterOp op,
+                                                        OpAdaptor adaptor, ValueRange position) {
     stablehlo::ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
     auto inputType = cast<RankedTensorType>(adaptor.getInputs().front().getType());
     auto indicesType = cast<RankedTensorType>(adaptor.getScatterIndices().getType());
@@ -81,7 +82,8 @@ private:
           !llvm::is_contained(numbers.getInputBatchingDims(), dim))
         place[dim] = position[numbers.getUpdateWindowDims()[next++]];
     // Position in the batch.
-    for (auto [dim, indicesDim] : llvm::zip_equal(numbers.getInputBatchingDims(), numbers.getScatterIndicesBatchingDims()))
+    for (auto [dim, indicesDim] :
+         llvm::zip_equal(numbers.getInputBatchingDims(), numbers.getScatterIndicesBatchingDims()))
       place[dim] = batch[indicesDim < vectorDim ? indicesDim : indicesDim - 1];
     // The window's start.
     bool isUnsigned = cpu::getElement(op.getScatterIndices().getType()).isUnsignedInteger();

@@ -30,14 +30,15 @@ struct IotaToGeneric : OpConversionPattern<stablehlo::IotaOp> {
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Type element = cpu::getElement(op.getType());
-    Value result = cpu::makeParallel(b, type, cpu::makeEmpty(b, type), {}, {}, [&](ImplicitLocOpBuilder &inner, ValueRange) {
-      Value position = linalg::IndexOp::create(inner, op.getIotaDimension());
-      // Positions are not negative, and fit into 32 bits but for very long dimensions.
-      bool isShort = type.getDimSize(op.getIotaDimension()) <= (int64_t(1) << 31);
-      Type counter = inner.getIntegerType(isShort ? 32 : 64);
-      position = arith::IndexCastOp::create(inner, counter, position);
-      return cpu::storeElement(inner, cpu::convertElement(inner, position, counter, element), element);
-    });
+    Value result =
+        cpu::makeParallel(b, type, cpu::makeEmpty(b, type), {}, {}, [&](ImplicitLocOpBuilder &inner, ValueRange) {
+          Value position = linalg::IndexOp::create(inner, op.getIotaDimension());
+          // Positions are not negative, and fit into 32 bits but for very long dimensions.
+          bool isShort = type.getDimSize(op.getIotaDimension()) <= (int64_t(1) << 31);
+          Type counter = inner.getIntegerType(isShort ? 32 : 64);
+          position = arith::IndexCastOp::create(inner, counter, position);
+          return cpu::storeElement(inner, cpu::convertElement(inner, position, counter, element), element);
+        });
     rewriter.replaceOp(op, result);
     return success();
   }
@@ -58,7 +59,8 @@ struct BroadcastToGeneric : OpConversionPattern<stablehlo::BroadcastInDimOp> {
       return success();
     }
 
-    // Dimensions of extent 1 that are repeated are dropped from the operand: the map of what is left permutes and projects.
+    // Dimensions of extent 1 that are repeated are dropped from the operand: the map of what is left permutes and
+    // projects.
     auto from = cast<RankedTensorType>(operand.getType());
     SmallVector<int64_t> kept;
     SmallVector<AffineExpr> position;
@@ -139,6 +141,10 @@ struct SliceToExtractSlice : OpConversionPattern<stablehlo::SliceOp> {
     if (!type || !type.hasStaticShape())
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    if (type.getNumElements() == 0) {
+      rewriter.replaceOp(op, cpu::makeEmpty(b, type));
+      return success();
+    }
     if (Value uniform = cpu::getUniform(b, adaptor.getOperand())) {
       rewriter.replaceOp(op, cpu::makeUniform(b, type, uniform));
       return success();
@@ -188,9 +194,9 @@ struct ConcatenateToInsertSlice : OpConversionPattern<stablehlo::ConcatenateOp> 
     for (Value input : adaptor.getInputs()) {
       auto inputType = cast<RankedTensorType>(input.getType());
       if (inputType.getNumElements() != 0)
-        result = tensor::InsertSliceOp::create(
-            b, input, result, getAsIndexOpFoldResult(b.getContext(), offset),
-            getAsIndexOpFoldResult(b.getContext(), inputType.getShape()), getAsIndexOpFoldResult(b.getContext(), stride));
+        result = tensor::InsertSliceOp::create(b, input, result, getAsIndexOpFoldResult(b.getContext(), offset),
+                                               getAsIndexOpFoldResult(b.getContext(), inputType.getShape()),
+                                               getAsIndexOpFoldResult(b.getContext(), stride));
       offset[op.getDimension()] += inputType.getDimSize(op.getDimension());
     }
     rewriter.replaceOp(op, result);
@@ -201,7 +207,8 @@ struct ConcatenateToInsertSlice : OpConversionPattern<stablehlo::ConcatenateOp> 
 struct PadToInsertSlice : OpConversionPattern<stablehlo::PadOp> {
   using OpConversionPattern::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::PadOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(stablehlo::PadOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     if (!op.getType().hasStaticShape() || !op.getOperand().getType().hasStaticShape())
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);

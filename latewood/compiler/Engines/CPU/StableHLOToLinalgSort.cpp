@@ -7,8 +7,8 @@
 //       for each pair of runs: merge them into the buffers
 //       copy the buffers back
 //
-// The right run's element is taken only if it comes strictly before the left run's, so that the sort is stable. Merging has no
-// branches: which element is taken is a select.
+// The right run's element is taken only if it comes strictly before the left run's, so that the sort is stable. Merging
+// has no branches: which element is taken is a select.
 
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
@@ -30,7 +30,8 @@ Value isBelow(Builder &b, Value x, Value y) { return arith::CmpIOp::create(b, ar
 struct SortToLoops : OpConversionPattern<stablehlo::SortOp> {
   using OpConversionPattern::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::SortOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(stablehlo::SortOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     auto type = cast<RankedTensorType>(adaptor.getInputs().front().getType());
     if (!type.hasStaticShape())
       return failure();
@@ -74,9 +75,9 @@ struct SortToLoops : OpConversionPattern<stablehlo::SortOp> {
         arguments.push_back(cpu::loadElement(inner, rights.back(), element));
         arguments.push_back(cpu::loadElement(inner, lefts.back(), element));
       }
-      Value comesBefore = cpu::emitScalarBlock(inner, op.getComparator().front(), arguments,
-                                               [&](Value value) { return captured.at(value); })
-                              .front();
+      Value comesBefore = cpu::emitScalarBlock(inner, op.getComparator().front(), arguments, [&](Value value) {
+                            return captured.at(value);
+                          }).front();
       Value yes = arith::ConstantOp::create(inner, inner.getBoolAttr(true));
       Value leftIsEmpty = arith::XOrIOp::create(inner, isBelow(inner, left, middle), yes);
       Value takesRight = arith::AndIOp::create(inner, isBelow(inner, right, end),
@@ -95,32 +96,32 @@ struct SortToLoops : OpConversionPattern<stablehlo::SortOp> {
       ValueRange data = values.take_front(count);
       Value width = arith::ShLIOp::create(inner, one, number);
       Value doubled = arith::MulIOp::create(inner, width, two);
-      auto pairs = scf::ForOp::create(
-          inner, zero, length, doubled, values.take_back(count),
-          [&](OpBuilder &nested, Location, Value start, ValueRange buffers) {
-            Builder merge(loc, nested);
-            Value middle = smaller(merge, add(merge, start, width), length);
-            Value end = smaller(merge, add(merge, start, doubled), length);
-            SmallVector<Value> cursors = {start, middle};
-            cursors.append(buffers.begin(), buffers.end());
-            auto merged = scf::ForOp::create(merge, start, end, one, cursors,
-                                             [&](OpBuilder &innermost, Location, Value place, ValueRange state) {
-                                               Builder step(loc, innermost);
-                                               mergeStep(step, row, data, middle, end, place, state);
-                                             });
-            scf::YieldOp::create(merge, merged.getResults().take_back(count));
-          });
+      auto pairs = scf::ForOp::create(inner, zero, length, doubled, values.take_back(count),
+                                      [&](OpBuilder &nested, Location, Value start, ValueRange buffers) {
+                                        Builder merge(loc, nested);
+                                        Value middle = smaller(merge, add(merge, start, width), length);
+                                        Value end = smaller(merge, add(merge, start, doubled), length);
+                                        SmallVector<Value> cursors = {start, middle};
+                                        cursors.append(buffers.begin(), buffers.end());
+                                        auto merged = scf::ForOp::create(
+                                            merge, start, end, one, cursors,
+                                            [&](OpBuilder &innermost, Location, Value place, ValueRange state) {
+                                              Builder step(loc, innermost);
+                                              mergeStep(step, row, data, middle, end, place, state);
+                                            });
+                                        scf::YieldOp::create(merge, merged.getResults().take_back(count));
+                                      });
       ValueRange buffers = pairs.getResults();
-      auto copied = scf::ForOp::create(inner, zero, length, one, data,
-                                       [&](OpBuilder &nested, Location, Value place, ValueRange tensors) {
-                                         Builder copy(loc, nested);
-                                         SmallVector<Value> next;
-                                         for (auto [buffer, tensor] : llvm::zip_equal(buffers, tensors)) {
-                                           Value value = tensor::ExtractOp::create(copy, buffer, place);
-                                           next.push_back(tensor::InsertOp::create(copy, value, tensor, at(row, place)));
-                                         }
-                                         scf::YieldOp::create(copy, next);
-                                       });
+      auto copied = scf::ForOp::create(
+          inner, zero, length, one, data, [&](OpBuilder &nested, Location, Value place, ValueRange tensors) {
+            Builder copy(loc, nested);
+            SmallVector<Value> next;
+            for (auto [buffer, tensor] : llvm::zip_equal(buffers, tensors)) {
+              Value value = tensor::ExtractOp::create(copy, buffer, place);
+              next.push_back(tensor::InsertOp::create(copy, value, tensor, at(row, place)));
+            }
+            scf::YieldOp::create(copy, next);
+          });
       SmallVector<Value> next(copied.getResults());
       next.append(buffers.begin(), buffers.end());
       scf::YieldOp::create(inner, next);

@@ -41,6 +41,8 @@ Value cpu::makeBuffer(ImplicitLocOpBuilder &b, RankedTensorType type) {
 
 Value cpu::makeUniform(ImplicitLocOpBuilder &b, RankedTensorType type, Value stored, ValueRange dynamicExtents) {
   Value empty = makeEmpty(b, type, dynamicExtents);
+  if (type.hasStaticShape() && type.getNumElements() == 0)
+    return empty;
   return linalg::FillOp::create(b, stored, empty).getResult(0);
 }
 
@@ -72,19 +74,22 @@ AffineMap cpu::getLeadingDims(Builder &b, unsigned loops, unsigned count) {
 
 Value cpu::makeParallel(ImplicitLocOpBuilder &b, RankedTensorType type, Value init, ValueRange inputs,
                         ArrayRef<AffineMap> inputMaps, function_ref<Value(ImplicitLocOpBuilder &, ValueRange)> body) {
+  // Loops that do nothing are not made: later passes need not know them.
+  if (type.hasStaticShape() && type.getNumElements() == 0)
+    return init;
   SmallVector<AffineMap> maps(inputMaps);
   maps.push_back(b.getMultiDimIdentityMap(type.getRank()));
   SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
-  auto generic = linalg::GenericOp::create(
-      b, type, inputs, ValueRange{init}, maps, iterators, [&](OpBuilder &nested, Location loc, ValueRange arguments) {
-        ImplicitLocOpBuilder inner(loc, nested);
-        linalg::YieldOp::create(inner, body(inner, arguments.drop_back()));
-      });
+  auto generic = linalg::GenericOp::create(b, type, inputs, ValueRange{init}, maps, iterators,
+                                           [&](OpBuilder &nested, Location loc, ValueRange arguments) {
+                                             ImplicitLocOpBuilder inner(loc, nested);
+                                             linalg::YieldOp::create(inner, body(inner, arguments.drop_back()));
+                                           });
   return generic.getResult(0);
 }
 
-Value cpu::makePadded(ImplicitLocOpBuilder &b, Value tensor, Value stored, ArrayRef<int64_t> low, ArrayRef<int64_t> high,
-                      ArrayRef<int64_t> interior) {
+Value cpu::makePadded(ImplicitLocOpBuilder &b, Value tensor, Value stored, ArrayRef<int64_t> low,
+                      ArrayRef<int64_t> high, ArrayRef<int64_t> interior) {
   auto from = cast<RankedTensorType>(tensor.getType());
   int64_t rank = from.getRank();
   // Element j comes to low + j * step; those in [first, last] stay inside.

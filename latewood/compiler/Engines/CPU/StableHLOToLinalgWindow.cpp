@@ -2,11 +2,13 @@
 //
 // Windows that slide over a tensor: reduce_window and select_and_scatter.
 //
-// reduce_window pads its inputs with the initial values and is then a reduction over the window's dimensions, whose input map is
-// position * stride + tap * dilation. Frameworks also write prefix sums as reduce_window, with a window as long as the dimension:
-// that would take N² steps. It is recognised and becomes a scan, a loop along the dimension that carries the running value.
+// reduce_window pads its inputs with the initial values and is then a reduction over the window's dimensions, whose
+// input map is position * stride + tap * dilation. Frameworks also write prefix sums as reduce_window, with a window as
+// long as the dimension: that would take N² steps. It is recognised and becomes a scan, a loop along the dimension that
+// carries the running value.
 //
-// select_and_scatter is loops: for each window the selected position is searched, and the source element combined there.
+// select_and_scatter is loops: for each window the selected position is searched, and the source element combined
+// there.
 
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
@@ -104,8 +106,7 @@ struct ReduceWindowToLinalg : OpConversionPattern<stablehlo::ReduceWindowOp> {
     }
     SmallVector<Value> inputs;
     for (auto [input, init] : llvm::zip_equal(adaptor.getInputs(), adaptor.getInitValues()))
-      inputs.push_back(
-          cpu::makePadded(b, input, cpu::getOnlyElement(b, init), window.low, window.high, interior));
+      inputs.push_back(cpu::makePadded(b, input, cpu::getOnlyElement(b, init), window.low, window.high, interior));
     auto inputElements = llvm::map_to_vector(op.getInputs(), [](Value value) { return cpu::getElement(value); });
     auto initElements = llvm::map_to_vector(op.getInitValues(), [](Value value) { return cpu::getElement(value); });
     auto resultElements = llvm::map_to_vector(op.getResults(), [](Value value) { return cpu::getElement(value); });
@@ -129,7 +130,8 @@ struct ReduceWindowToLinalg : OpConversionPattern<stablehlo::ReduceWindowOp> {
   }
 
 private:
-  /// Loops over all other dimensions, and inside a loop along the scanned one that carries the running values as scalars.
+  /// Loops over all other dimensions, and inside a loop along the scanned one that carries the running values as
+  /// scalars.
   static SmallVector<Value> makeScan(stablehlo::ReduceWindowOp op, OpAdaptor adaptor, ArrayRef<Type> types, Scan scan,
                                      ConversionPatternRewriter &rewriter) {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
@@ -203,7 +205,9 @@ struct SelectAndScatterToLoops : OpConversionPattern<stablehlo::SelectAndScatter
       rewriter.replaceOp(op, result);
       return success();
     }
-    auto index = [](ImplicitLocOpBuilder &at, int64_t value) -> Value { return arith::ConstantIndexOp::create(at, value); };
+    auto index = [](ImplicitLocOpBuilder &at, int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(at, value);
+    };
     Value zero = index(b, 0), one = index(b, 1), no = arith::ConstantOp::create(b, b.getBoolAttr(false));
     SmallVector<Value> zeros(rank, zero), ones(rank, one), positions, taps;
     for (int64_t dim = 0; dim < rank; ++dim) {
@@ -212,7 +216,8 @@ struct SelectAndScatterToLoops : OpConversionPattern<stablehlo::SelectAndScatter
     }
 
     // Carried through the window: whether anything was selected, its value and its position.
-    auto visitTap = [&](OpBuilder &nested, Location loc, ValueRange source, ValueRange tap, ValueRange best) -> scf::ValueVector {
+    auto visitTap = [&](OpBuilder &nested, Location loc, ValueRange source, ValueRange tap,
+                        ValueRange best) -> scf::ValueVector {
       ImplicitLocOpBuilder inner(loc, nested);
       SmallVector<Value> place;
       Value isInside = arith::ConstantOp::create(inner, inner.getBoolAttr(true));
@@ -226,9 +231,9 @@ struct SelectAndScatterToLoops : OpConversionPattern<stablehlo::SelectAndScatter
         place.push_back(arith::SelectOp::create(inner, fits, at, zero));
       }
       Value value = cpu::loadElement(inner, tensor::ExtractOp::create(inner, adaptor.getOperand(), place), element);
-      Value keeps = cpu::emitScalarBlock(inner, op.getSelect().front(), {best[1], value},
-                                         [&](Value outside) { return selectCaptured.at(outside); })
-                        .front();
+      Value keeps = cpu::emitScalarBlock(inner, op.getSelect().front(), {best[1], value}, [&](Value outside) {
+                      return selectCaptured.at(outside);
+                    }).front();
       keeps = arith::AndIOp::create(inner, keeps, best[0]);
       Value yes = arith::ConstantOp::create(inner, inner.getBoolAttr(true));
       Value takes = arith::AndIOp::create(inner, isInside, arith::XOrIOp::create(inner, keeps, yes));
@@ -243,17 +248,18 @@ struct SelectAndScatterToLoops : OpConversionPattern<stablehlo::SelectAndScatter
       Type compute = cpu::getComputeType(element);
       SmallVector<Value> best = {no, arith::ConstantOp::create(inner, cast<TypedAttr>(inner.getZeroAttr(compute)))};
       best.append(rank, zero);
-      scf::ValueVector selected =
-          scf::buildLoopNest(nested, loc, zeros, taps, ones, best, [&](OpBuilder &at, Location, ValueRange tap, ValueRange values) {
-            return visitTap(at, loc, source, tap, values);
-          }).results;
+      scf::ValueVector selected = scf::buildLoopNest(nested, loc, zeros, taps, ones, best,
+                                                     [&](OpBuilder &at, Location, ValueRange tap, ValueRange values) {
+                                                       return visitTap(at, loc, source, tap, values);
+                                                     })
+                                      .results;
       SmallVector<Value> place(selected.begin() + 2, selected.end());
       Value stored = tensor::ExtractOp::create(inner, tensors.front(), place);
       Value old = cpu::loadElement(inner, stored, element);
       Value update = cpu::loadElement(inner, tensor::ExtractOp::create(inner, adaptor.getSource(), source), element);
-      Value combined = cpu::emitScalarBlock(inner, op.getScatter().front(), {old, update},
-                                            [&](Value outside) { return scatterCaptured.at(outside); })
-                           .front();
+      Value combined = cpu::emitScalarBlock(inner, op.getScatter().front(), {old, update}, [&](Value outside) {
+                         return scatterCaptured.at(outside);
+                       }).front();
       combined = arith::SelectOp::create(inner, selected[0], cpu::storeElement(inner, combined, element), stored);
       return {tensor::InsertOp::create(inner, combined, tensors.front(), place)};
     };

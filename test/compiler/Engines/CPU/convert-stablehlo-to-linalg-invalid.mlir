@@ -1,20 +1,14 @@
 // RUN: latewood-opt %s --pass-pipeline='builtin.module(func.func(latewood-convert-stablehlo-to-linalg))' --split-input-file --verify-diagnostics
 
-// Tests that complex element types are refused, with the type.
-// expected-error @below {{the CPU engine does not support complex element types yet: the signature has type 'tensor<4xcomplex<f32>>'}}
+// Tests that an operation on complex values is refused: they are taken apart and put together only.
 func.func @complex(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
-  return %x : tensor<4xcomplex<f32>>
-}
-
-// -----
-
-// Tests that an operation with complex operands inside is refused at its place.
-func.func @complex_inside(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-error @below {{'stablehlo.complex' is not supported by the CPU engine yet: complex element types}}
-  %0 = stablehlo.complex %x, %x : tensor<4xcomplex<f32>>
-  // expected-error @below {{'stablehlo.real' is not supported by the CPU engine yet: complex element types}}
-  %1 = stablehlo.real %0 : (tensor<4xcomplex<f32>>) -> tensor<4xf32>
-  return %1 : tensor<4xf32>
+  // expected-error @below {{'stablehlo.sort' is not supported by the CPU engine yet: complex element types}}
+  %0 = "stablehlo.sort"(%x) ({
+  ^bb0(%a: tensor<complex<f32>>, %b: tensor<complex<f32>>):
+    %p = stablehlo.compare LT, %a, %b, FLOAT : (tensor<complex<f32>>, tensor<complex<f32>>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }) : (tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>>
+  return %0 : tensor<4xcomplex<f32>>
 }
 
 // -----

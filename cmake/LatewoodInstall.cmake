@@ -23,7 +23,7 @@ set_target_properties(LatewoodRuntime PROPERTIES EXPORT_NAME Runtime)
 latewood_install(Runtime LatewoodRuntime latewood-run)
 latewood_install_headers(Runtime latewood/runtime
   latewood.h Client.h DLPack.h ElementType.h Executable.h Export.h Memory.h Ref.h Session.h Signature.h Statistics.h
-  Status.h Storage.h Stream.h Value.h)
+  Status.h Storage.h Stream.h Trace.h Value.h)
 latewood_install_headers(Runtime latewood/format abi.h executable.fbs)
 
 set(MLIR_VERSION_MAJOR_MINOR)

@@ -10,6 +10,9 @@
  *  - C layout, x86-64 System V calling convention, pointers and int64_t only: the compiler builds the same structures in
  *    LLVM IR (compiler/Target/ABI.h), and a static_assert on each side fixes the offsets.
  *  - Entries are only appended; `version` changes when the meaning of an entry does.
+ *  - `request`, `shape`, `allocate` and `release` are called by the thread that entered the function only; `parallel_for`,
+ *    `fail` and `fail_format` by any, also from inside of a parallel loop. A loop inside a task runs at once, on the
+ *    task's own thread.
  *  - A callback never throws and never unwinds through compiled code. Compiled code is nounwind.
  *  - Extents are in elements, sizes in bytes. An i1 takes one byte (0 or 1) in memory.
  */
@@ -30,7 +33,7 @@ extern "C" {
 typedef struct lw_call lw_call;
 
 /* Tasks [begin, end) of a parallel loop. `scratch` is private to the executing thread for the duration of the call, has
- * the size asked for in parallel_for, is 64-byte aligned, and has undefined contents. */
+ * the size asked for in parallel_for, is 64-byte aligned, and has undefined contents; it is null where that size is 0. */
 typedef void (*lw_body)(void *frame, int64_t begin, int64_t end, void *scratch);
 
 typedef struct lw_api {
@@ -66,7 +69,8 @@ struct lw_call {
   void *const *arguments;                 /* data of argument i, row-major, offset 0 */
   const int64_t *const *argument_shapes;  /* extents of argument i (null for rank 0) */
   const void *const *constants;           /* data of constant i of the file, 64-byte aligned */
-  void *workspace;                        /* the function's `workspace_bytes`, 64-byte aligned, undefined contents */
+  void *workspace;                        /* the function's `workspace_bytes`, 64-byte aligned, undefined contents; may be
+                                           * null where that is 0 */
 };
 
 /* A public function. 0: all results are in their slots. Else the failure is recorded in the call. */

@@ -4,6 +4,7 @@
 // interpreter lock.
 
 #include "latewood/python/Handles.h"
+#include "latewood/runtime/Trace.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -188,6 +189,21 @@ nb::object copyToHost(const PyClient &self, const PyMemRef &memref, nb::handle e
   return nb::none();
 }
 
+/// A recording of what the runtime does, from `with` to its end.
+struct PyTrace {
+  std::string path;
+
+  void start() const { check(runtime::Trace::start()); }
+  void stop() const {
+    runtime::Status status;
+    {
+      nb::gil_scoped_release unlocked;
+      status = runtime::Trace::stop(path);
+    }
+    check(status);
+  }
+};
+
 nb::dict statistics(const PyClient &self) {
   runtime::SystemCounter system = self.ref->statistics().system;
   nb::dict result;
@@ -224,6 +240,21 @@ void bindClient(nb::module_ &module) {
           "stream", [](const PyDevice &self) { return PyStream(check(self.ref->stream())); },
           "The device's own stream.")
       .def("__repr__", [](const PyDevice &self) { return "<Device " + self.ref->name() + ">"; });
+
+  nb::class_<PyTrace>(
+      module, "Trace",
+      "A recording for chrome://tracing and Perfetto, written at its end. The process has one at a time.")
+      .def("start", &PyTrace::start)
+      .def("stop", &PyTrace::stop, "Ends the recording and writes it.")
+      .def(
+          "__enter__",
+          [](const PyTrace &self) -> const PyTrace & {
+            self.start();
+            return self;
+          },
+          nb::rv_policy::reference)
+      .def("__exit__", [](const PyTrace &self, nb::args) { self.stop(); })
+      .def_ro("path", &PyTrace::path);
 
   nb::class_<PyClient>(
       module, "RuntimeClient", nb::is_weak_referenceable(),
@@ -274,6 +305,14 @@ void bindClient(nb::module_ &module) {
           },
           "value"_a, "type"_a)
       .def("create_stream", [](const PyClient &self) { return PyStream(check(self.ref->createStream())); })
+      .def(
+          "trace",
+          [](const PyClient &, nb::handle path) {
+            return PyTrace{nb::cast<std::string>(nb::module_::import_("os").attr("fspath")(path))};
+          },
+          "path"_a,
+          "with client.trace(path): records what the runtime does on all threads, and writes it as JSON in Chrome's "
+          "trace event format.")
       .def("statistics", statistics,
            "What was taken from the system and given back: allocations, releases, live_bytes, peak_bytes.");
 

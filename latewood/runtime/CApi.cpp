@@ -7,6 +7,7 @@
 #include "latewood/runtime/latewood.h"
 
 #include "latewood/runtime/Session.h"
+#include "latewood/runtime/Trace.h"
 
 #include <algorithm>
 #include <array>
@@ -516,6 +517,17 @@ latewood_status *latewood_session_get_statistics(const latewood_session *session
 }
 
 void latewood_session_release_cached_memory(latewood_session *session) { unwrap(session)->releaseCachedMemory(); }
+
+latewood_status *latewood_trace_start() {
+  return guarded([] { return Trace::start(); });
+}
+
+latewood_status *latewood_trace_stop(const char *path) {
+  return guarded([&]() -> Status {
+    LATEWOOD_REQUIRE(path);
+    return Trace::stop(path);
+  });
+}
 
 //===--- Streams and events --------------------------------------------------------------------------------------===//
 

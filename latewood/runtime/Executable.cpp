@@ -7,6 +7,7 @@
 
 #include "latewood/runtime/CPUFeatures.h"
 #include "latewood/runtime/Memory.h"
+#include "latewood/runtime/TraceEvents.h"
 
 #include <cerrno>
 #include <cstring>
@@ -244,6 +245,7 @@ Status asStatus(format::ReadError error, std::string message) {
 }
 
 Status openState(FileBytes bytes, const LoadOptions &options, Executable::State &state) {
+  trace::Span span("load", "load executable", {"bytes", static_cast<int64_t>(bytes.bytes.size())});
   state.bytes = std::move(bytes);
   std::string message;
   format::ReadError error = format::Container::open(

@@ -31,6 +31,47 @@ int protection(uint32_t flags) {
 }
 
 Status refuse(std::string why) { return dataCorruption("cannot load the image: " + std::move(why)); }
+
+bool isInside(std::span<const uint8_t> bytes, uint64_t offset, uint64_t size) {
+  return offset <= bytes.size() && size <= bytes.size() - offset;
+}
+
+template <typename T>
+T get(const uint8_t *from) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+/// Calls visit(address, size, name) for the functions of the full symbol table, which need not be there, and which
+/// nothing that the image needs depends on.
+template <typename Visit>
+void forEachFunction(std::span<const uint8_t> bytes, Visit visit) {
+  if (!isInside(bytes, 0, sizeof(Elf64_Ehdr)))
+    return;
+  auto header = get<Elf64_Ehdr>(bytes.data());
+  if (header.e_shentsize != sizeof(Elf64_Shdr) ||
+      !isInside(bytes, header.e_shoff, uint64_t(header.e_shnum) * sizeof(Elf64_Shdr)))
+    return;
+  auto section = [&](uint64_t i) { return get<Elf64_Shdr>(bytes.data() + header.e_shoff + i * sizeof(Elf64_Shdr)); };
+  for (uint64_t i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr table = section(i);
+    if (table.sh_type != SHT_SYMTAB || table.sh_link >= header.e_shnum ||
+        !isInside(bytes, table.sh_offset, table.sh_size))
+      continue;
+    Elf64_Shdr strings = section(table.sh_link);
+    if (!isInside(bytes, strings.sh_offset, strings.sh_size))
+      continue;
+    for (uint64_t o = 0; o + sizeof(Elf64_Sym) <= table.sh_size; o += sizeof(Elf64_Sym)) {
+      auto symbol = get<Elf64_Sym>(bytes.data() + table.sh_offset + o);
+      if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_name >= strings.sh_size)
+        continue;
+      auto *name = reinterpret_cast<const char *>(bytes.data() + strings.sh_offset + symbol.st_name);
+      visit(symbol.st_value, symbol.st_size, std::string_view(name, strnlen(name, strings.sh_size - symbol.st_name)));
+    }
+  }
+}
 } // namespace
 
 /// Loads one image: the steps of `run`, in order.
@@ -51,15 +92,7 @@ public:
   }
 
 private:
-  bool inFile(uint64_t offset, uint64_t size) const { return offset <= bytes.size() && size <= bytes.size() - offset; }
-
-  template <typename T>
-  static T get(const uint8_t *from) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    T value;
-    std::memcpy(&value, from, sizeof value);
-    return value;
-  }
+  bool inFile(uint64_t offset, uint64_t size) const { return isInside(bytes, offset, size); }
 
   /// The file bytes behind [address, address + size), or null unless one segment has them all.
   const uint8_t *at(uint64_t address, uint64_t size) const {
@@ -295,39 +328,23 @@ private:
     return okStatus();
   }
 
-  /// Tells Linux perf the names of the functions, when LATEWOOD_PERF_MAP is set. The names come from the full symbol
-  /// table, which need not be there.
+  /// Tells Linux perf the names of the functions, when LATEWOOD_PERF_MAP is set.
   void writePerfMap() const {
     const char *wanted = std::getenv("LATEWOOD_PERF_MAP");
-    if (!wanted || !*wanted || header.e_shentsize != sizeof(Elf64_Shdr) ||
-        !inFile(header.e_shoff, uint64_t(header.e_shnum) * sizeof(Elf64_Shdr)))
+    if (!wanted || !*wanted)
       return;
-    auto section = [&](uint64_t i) { return get<Elf64_Shdr>(bytes.data() + header.e_shoff + i * sizeof(Elf64_Shdr)); };
     std::FILE *map = nullptr;
-    for (uint64_t i = 0; i < header.e_shnum; ++i) {
-      Elf64_Shdr table = section(i);
-      if (table.sh_type != SHT_SYMTAB || table.sh_link >= header.e_shnum || !inFile(table.sh_offset, table.sh_size))
-        continue;
-      Elf64_Shdr strings = section(table.sh_link);
-      if (!inFile(strings.sh_offset, strings.sh_size))
-        continue;
-      for (uint64_t o = 0; o + sizeof(Elf64_Sym) <= table.sh_size; o += sizeof(Elf64_Sym)) {
-        auto symbol = get<Elf64_Sym>(bytes.data() + table.sh_offset + o);
-        if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_name >= strings.sh_size || !isCode(symbol.st_value))
-          continue;
-        auto *name = reinterpret_cast<const char *>(bytes.data() + strings.sh_offset + symbol.st_name);
-        size_t length = strnlen(name, strings.sh_size - symbol.st_name);
-        if (!map) {
-          // perf looks for exactly this name.
-          map = std::fopen(("/tmp/perf-" + std::to_string(getpid()) + ".map").c_str(), "a");
-          if (!map)
-            return;
-        }
+    forEachFunction(bytes, [&](uint64_t address, uint64_t size, std::string_view name) {
+      if (!isCode(address))
+        return;
+      // perf looks for exactly this name.
+      if (!map)
+        map = std::fopen(("/tmp/perf-" + std::to_string(getpid()) + ".map").c_str(), "a");
+      if (map)
         std::fprintf(map, "%llx %llx %.*s\n",
-                     static_cast<unsigned long long>(reinterpret_cast<uint64_t>(image.start) + symbol.st_value),
-                     static_cast<unsigned long long>(symbol.st_size), static_cast<int>(length), name);
-      }
-    }
+                     static_cast<unsigned long long>(reinterpret_cast<uint64_t>(image.start) + address),
+                     static_cast<unsigned long long>(size), static_cast<int>(name.size()), name.data());
+    });
     if (map)
       std::fclose(map);
   }
@@ -349,6 +366,7 @@ StatusOr<std::unique_ptr<Image>> Image::load(std::span<const uint8_t> bytes, int
   if (fileOffset % page != 0)
     return refuse("its offset in the file is not a multiple of the page size");
   std::unique_ptr<Image> image(new Image);
+  image->bytes = bytes;
   LATEWOOD_RETURN_IF_ERROR(ImageReader(bytes, fileDescriptor, fileOffset, *image).run());
   return image;
 }
@@ -361,6 +379,16 @@ Image::~Image() {
 void *Image::find(const std::string &symbol) const {
   auto found = exports.find(symbol);
   return found == exports.end() ? nullptr : found->second;
+}
+
+std::string_view Image::nameOf(const void *code) const {
+  auto address = static_cast<uint64_t>(static_cast<const uint8_t *>(code) - start);
+  std::string_view found;
+  forEachFunction(bytes, [&](uint64_t begin, uint64_t, std::string_view name) {
+    if (begin == address && found.empty())
+      found = name;
+  });
+  return found;
 }
 
 } // namespace latewood::runtime

@@ -18,6 +18,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 namespace latewood::runtime {
@@ -35,6 +36,10 @@ public:
   /// Address of an exported function; null if there is none.
   void *find(const std::string &symbol) const;
 
+  /// The function that begins at this address, if the image says its names; else "". The bytes that the image was
+  /// loaded from must still be there. For traces: it looks through all symbols.
+  std::string_view nameOf(const void *code) const;
+
   /// For debuggers: where vaddr 0 of the image lies, and how much is mapped.
   uint8_t *base() const { return start; }
   size_t sizeInBytes() const { return size; }
@@ -45,6 +50,7 @@ private:
 
   uint8_t *start = nullptr;
   size_t size = 0;
+  std::span<const uint8_t> bytes;
   std::unordered_map<std::string, void *> exports;
 };
 

@@ -7,6 +7,7 @@
 #include "latewood/runtime/LuaModules.h"
 
 #include "latewood/runtime/ImageLoader.h"
+#include "latewood/runtime/TraceEvents.h"
 
 #include <algorithm>
 #include <cstring>
@@ -226,6 +227,15 @@ int cpuKernel(lua_State *lua) {
   return 1;
 }
 
+/// Outside of the function that can raise errors: it has something to destroy.
+void launch(const LuaContext &context, Kernel kernel, const int64_t *words) noexcept {
+  const void *code = reinterpret_cast<const void *>(kernel);
+  if (trace::isOn() && context.image && trace::needsName(code))
+    trace::nameCode(code, context.image->nameOf(code));
+  trace::Span span("launch", "launch", code, {}, {});
+  kernel(context.call, words);
+}
+
 /// launch(kernel, operands...) or launch(kernel, {operands...})
 int cpuLaunch(lua_State *lua) {
   auto kernel = reinterpret_cast<Kernel>(checkBuffer(lua, 1));
@@ -242,7 +252,7 @@ int cpuLaunch(lua_State *lua) {
   } else {
     checkWords(lua, 2, words);
   }
-  kernel(callOf(lua), words);
+  launch(contextOf(lua), kernel, words);
   return 0;
 }
 

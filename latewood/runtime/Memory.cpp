@@ -2,6 +2,8 @@
 
 #include "latewood/runtime/Memory.h"
 
+#include "latewood/runtime/TraceEvents.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <sys/mman.h>
@@ -22,6 +24,7 @@ int64_t mappedSize(int64_t bytes) { return roundUp(bytes, bytes >= hugePage ? hu
 void *allocateMemory(int64_t bytes) {
   if (bytes < 0 || bytes > INT64_MAX - 2 * hugePage)
     return nullptr;
+  trace::Span span("memory", "allocate", {"bytes", bytes});
   if (bytes < mappedFrom)
     return std::aligned_alloc(memoryAlignment,
                               static_cast<size_t>(roundUp(std::max<int64_t>(bytes, 1), memoryAlignment)));
@@ -48,6 +51,7 @@ void *allocateMemory(int64_t bytes) {
 void freeMemory(void *memory, int64_t bytes) {
   if (!memory)
     return;
+  trace::Span span("memory", "free", {"bytes", bytes});
   if (bytes < mappedFrom)
     std::free(memory);
   else

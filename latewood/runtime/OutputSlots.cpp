@@ -3,6 +3,7 @@
 #include "latewood/runtime/OutputSlots.h"
 
 #include "latewood/runtime/ResultMaker.h"
+#include "latewood/runtime/TraceEvents.h"
 
 #include <algorithm>
 #include <cstring>
@@ -212,6 +213,7 @@ Status OutputSlots::finish(std::span<Ref<Value>> results) {
                                      resultPlans[i].rank);
       continue;
     }
+    trace::Span span("copy", "copy result", {"result", static_cast<int64_t>(i)}, {"bytes", slot.given->sizeInBytes()});
     if (slot.memory == slot.block->data())
       std::memcpy(slot.given->data(), slot.block->data(), static_cast<size_t>(slot.given->sizeInBytes()));
     std::exchange(slot.block, nullptr)->release();

@@ -2,6 +2,8 @@
 
 #include "latewood/runtime/ResultPool.h"
 
+#include "latewood/runtime/TraceEvents.h"
+
 #include <algorithm>
 #include <bit>
 #include <mutex>
@@ -66,16 +68,20 @@ PooledStorage *ResultPool::create(int32_t sizeClass) {
     return nullptr;
   }
   system.allocated(capacity);
-  if (clientCounters)
+  if (clientCounters) {
     clientCounters->allocated(capacity);
+    trace::counter("memory", {"bytes", clientCounters->snapshot().liveBytes});
+  }
   return block;
 }
 
 void ResultPool::destroy(PooledStorage *block) {
   freeMemory(block->memory, block->capacity);
   system.released(block->capacity);
-  if (clientCounters)
+  if (clientCounters) {
     clientCounters->released(block->capacity);
+    trace::counter("memory", {"bytes", clientCounters->snapshot().liveBytes});
+  }
   delete block;
 }
 

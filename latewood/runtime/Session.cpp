@@ -13,6 +13,7 @@
 #include "latewood/runtime/OutputSlots.h"
 #include "latewood/runtime/ResultMaker.h"
 #include "latewood/runtime/ThreadPool.h"
+#include "latewood/runtime/TraceEvents.h"
 
 #include <algorithm>
 #include <charconv>
@@ -70,6 +71,8 @@ struct CallFrame : lw_call {
   FunctionState *function = nullptr;
   ResultPool *pool = nullptr;
   ThreadPool *threads = nullptr;
+  /// Knows the names of functions; null where the program launches nothing.
+  const Image *image = nullptr;
   /// Blocks that compiled code has allocated and not released.
   PooledStorage *temporaries = nullptr;
   std::atomic<int64_t> scratchBytes{0};
@@ -89,12 +92,17 @@ void parallelForCallback(lw_call *call, lw_body body, void *frame, int64_t tasks
   auto &self = static_cast<CallFrame &>(*call);
   if (scratchBytes > self.scratchBytes.load(std::memory_order_relaxed))
     self.scratchBytes.store(scratchBytes, std::memory_order_relaxed);
+  const void *code = reinterpret_cast<const void *>(body);
+  if (trace::isOn() && self.image && trace::needsName(code))
+    trace::nameCode(code, self.image->nameOf(code));
+  trace::Span span("loop", "parallel loop", code, {"tasks", tasks}, {"scratch bytes", scratchBytes});
   if (!self.threads->parallelFor(body, frame, tasks, scratchBytes))
     self.fail(outOfMemory("cannot allocate " + std::to_string(scratchBytes) + " bytes of scratch memory for a thread"));
 }
 
 void *requestCallback(lw_call *call, int64_t result, int64_t bytes, int64_t alignment, const int64_t *shape) noexcept {
   auto &self = static_cast<CallFrame &>(*call);
+  trace::instant("host", "request", {"result", result}, {"bytes", bytes});
   Status failure;
   void *memory = self.function->slots.request(result, bytes, alignment, shape, failure);
   if (!memory)
@@ -113,6 +121,7 @@ int32_t shapeCallback(lw_call *call, int64_t result, const int64_t *extents) noe
 
 void *allocateCallback(lw_call *call, int64_t bytes, int64_t alignment) noexcept {
   auto &self = static_cast<CallFrame &>(*call);
+  trace::instant("host", "allocate", {"bytes", bytes});
   PooledStorage *block = self.pool->take(bytes, std::max<int64_t>(alignment, memoryAlignment), Purpose::temporary);
   if (!block) {
     self.fail(outOfMemory("function '" + self.function->signature.name + "': cannot allocate " + std::to_string(bytes) +
@@ -215,6 +224,7 @@ StatusOr<Ref<Session>> Session::create(Ref<Client> client, Ref<Executable> execu
                          "' is not part of this runtime; there are 'core' and 'cpu'");
   if (!executable->internals().isLoaded)
     return failedPrecondition("the executable was opened for inspection only");
+  trace::Span span("session", "create session");
   auto session = Ref<Session>::adopt(new Session);
   State &state = *session->state;
   state.pool = Ref<ResultPool>::adopt(new ResultPool(client->memoryCounters()));
@@ -228,6 +238,7 @@ StatusOr<Ref<Session>> Session::create(Ref<Client> client, Ref<Executable> execu
   state.frame.constants = executable->internals().constantData.data();
   state.frame.pool = state.pool.get();
   state.frame.threads = &client->threads();
+  state.frame.image = executable->internals().image.get();
   state.client = std::move(client);
   state.executable = std::move(executable);
   state.options = options;
@@ -415,6 +426,7 @@ Status Session::State::run(FunctionState &function, std::span<Value *const> argu
 Status Session::State::runLocked(FunctionState &function, std::span<Value *const> arguments,
                                  std::span<Ref<Value>> results) {
   std::lock_guard lock(busy);
+  trace::Span span("call", function.signature.name);
   Status status;
   try {
     status = run(function, arguments, results);
@@ -453,6 +465,7 @@ Status Session::enqueue(const FunctionSignature &signature, std::span<Value *con
   LATEWOOD_RETURN_IF_ERROR(checkArguments(*function, arguments));
   LATEWOOD_RETURN_IF_ERROR(checkResults(*function, results));
   const std::vector<ValuePlan> &plans = function->slots.plans();
+  trace::Span span("enqueue", signature.name);
   for (size_t i = 0; i < plans.size(); ++i)
     if (!results[i] && !plans[i].isStatic)
       return call(signature, arguments, results, &stream);

@@ -3,6 +3,7 @@
 #include "latewood/runtime/Storage.h"
 
 #include "latewood/runtime/Memory.h"
+#include "latewood/runtime/TraceEvents.h"
 
 #include <mutex>
 
@@ -14,8 +15,10 @@ StatusOr<Ref<Storage>> Storage::allocate(int64_t bytes, const Ref<MemoryCounters
     return outOfMemory("cannot allocate " + std::to_string(bytes) + " bytes");
   auto storage = Ref<Storage>::adopt(new Storage(Kind::owned, static_cast<uint8_t *>(memory), bytes));
   storage->counters = counters;
-  if (counters)
+  if (counters) {
     counters->allocated(bytes);
+    trace::counter("memory", {"bytes", counters->snapshot().liveBytes});
+  }
   return storage;
 }
 
@@ -69,8 +72,10 @@ void Storage::clearWriter(const Event &event) const {
 Storage::~Storage() {
   if (kind == Kind::owned) {
     freeMemory(start, size);
-    if (counters)
+    if (counters) {
       counters->released(size);
+      trace::counter("memory", {"bytes", counters->snapshot().liveBytes});
+    }
   } else if (kind == Kind::view && releaseView) {
     releaseView();
   }

@@ -8,6 +8,7 @@
 
 #include "latewood/runtime/FloatingPoint.h"
 #include "latewood/runtime/Memory.h"
+#include "latewood/runtime/TraceEvents.h"
 #include "latewood/runtime/Workers.h"
 
 #include <cstdlib>
@@ -45,6 +46,7 @@ bool isInsideTask() { return threadScratch.depth > 0; }
 
 bool runTasks(lw_body body, void *frame, int64_t begin, int64_t end, int64_t scratchBytes) {
   ThreadScratch &scratch = threadScratch;
+  trace::Span span("tasks", "tasks", reinterpret_cast<const void *>(body), {"begin", begin}, {"end", end});
   DefaultFloatingPoint floatingPoint;
   if (scratchBytes <= 0) {
     ++scratch.depth;

@@ -7,6 +7,7 @@
 #include "latewood/runtime/Value.h"
 
 #include "latewood/runtime/ResultMaker.h"
+#include "latewood/runtime/TraceEvents.h"
 
 #include <algorithm>
 #include <cstring>
@@ -245,6 +246,7 @@ Status copyElements(const MemRefValue &from, const MemRefValue &to) {
   LATEWOOD_RETURN_IF_ERROR(to.waitUntilReady());
   if (from.elementCount() == 0)
     return okStatus();
+  trace::Span span("copy", "copy", {"bytes", from.sizeInBytes()});
   if (from.hasCanonicalStrides() && to.hasCanonicalStrides())
     std::memmove(to.data(), from.data(), static_cast<size_t>(from.sizeInBytes()));
   else

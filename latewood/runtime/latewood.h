@@ -296,6 +296,13 @@ LATEWOOD_C_API latewood_status *latewood_session_get_statistics(const latewood_s
 /* Gives the memory of released results back to the system. */
 LATEWOOD_C_API void latewood_session_release_cached_memory(latewood_session *session);
 
+/* ---- Traces: what the runtime does, for chrome://tracing and Perfetto ---------------------------------------------- */
+
+/* Starts a recording, of which the process has one at a time. */
+LATEWOOD_C_API latewood_status *latewood_trace_start(void);
+/* Ends it and writes it, as JSON in Chrome's trace event format. */
+LATEWOOD_C_API latewood_status *latewood_trace_stop(const char *path);
+
 /* ---- Streams: ordered queues of calls, each with a thread of its own --------------------------------------------- */
 
 LATEWOOD_C_API latewood_status *latewood_stream_create(latewood_stream **out);

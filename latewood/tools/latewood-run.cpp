@@ -4,6 +4,7 @@
 // the runtime only. Everything that a user can get wrong ends in one message on standard error and exit status 1.
 
 #include "latewood/runtime/Session.h"
+#include "latewood/runtime/Trace.h"
 #include "latewood/tools/Npy.h"
 
 #include <algorithm>
@@ -12,10 +13,15 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 #include <vector>
 
 using namespace latewood;
@@ -36,12 +42,13 @@ Calls a function of a compiled program.
   --threads N         threads for parallel loops (default: LATEWOOD_NUM_THREADS, or all processors)
   --verify=full       checks the whole file, constants included
   --inspect           prints what is in the file, and calls nothing; works for files for other machines, too
+  --trace FILE        writes what happened when, on which thread, as JSON for chrome://tracing and Perfetto
   --statistics        prints what the runtime allocated
   --help
 )";
 
 struct Options {
-  std::string file, function = "main", output;
+  std::string file, function = "main", output, trace;
   std::vector<std::string> inputs;
   std::optional<uint64_t> seed;
   int64_t repeat = 1;
@@ -50,6 +57,27 @@ struct Options {
 };
 
 using Clock = std::chrono::steady_clock;
+
+/// When this process was started, before its libraries were loaded: the kernel says so, to a hundredth of a second. The
+/// time now where it does not.
+Clock::time_point startOfProcess() {
+  Clock::time_point now = Clock::now();
+  std::ifstream file("/proc/self/stat");
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  // The second field is the program's name in parentheses, which may contain anything; the start is the 22nd.
+  size_t position = text.rfind(')');
+  std::istringstream fields(position == std::string::npos ? "" : text.substr(position + 1));
+  std::string field;
+  for (int i = 3; i < 22; ++i)
+    fields >> field;
+  long long ticks = 0;
+  timespec uptime;
+  if (!(fields >> ticks) || clock_gettime(CLOCK_BOOTTIME, &uptime) != 0)
+    return now;
+  auto sinceBoot = std::chrono::seconds(uptime.tv_sec) + std::chrono::nanoseconds(uptime.tv_nsec);
+  auto age = sinceBoot - std::chrono::nanoseconds(ticks * (1000000000 / sysconf(_SC_CLK_TCK)));
+  return age.count() > 0 ? now - std::chrono::duration_cast<Clock::duration>(age) : now;
+}
 
 double microsecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
@@ -102,6 +130,9 @@ Status parseOptions(int argc, char **argv, Options &options) {
     } else if (name == "--output") {
       LATEWOOD_RETURN_IF_ERROR(required(text));
       options.output = text;
+    } else if (name == "--trace") {
+      LATEWOOD_RETURN_IF_ERROR(required(text));
+      options.trace = text;
     } else if (name == "--repeat") {
       LATEWOOD_RETURN_IF_ERROR(required(text));
       LATEWOOD_RETURN_IF_ERROR(parseNumber<int64_t>(name, text, 1, options.repeat));
@@ -389,15 +420,21 @@ Status run(const Options &options, Clock::time_point start) {
 } // namespace
 
 int main(int argc, char **argv) {
-  Clock::time_point start = Clock::now();
+  Clock::time_point start = startOfProcess();
   Options options;
   Status status = parseOptions(argc, argv, options);
   if (status.isOk() && options.help) {
     std::fputs(usage, stdout);
     return 0;
   }
+  if (status.isOk() && !options.trace.empty())
+    status = Trace::start();
   if (status.isOk())
     status = run(options, start);
+  // Also of a run that failed: the reason may be in it.
+  if (Trace::isOn())
+    if (Status written = Trace::stop(options.trace); status.isOk())
+      status = std::move(written);
   if (status.isOk())
     return 0;
   std::fprintf(stderr, "latewood-run: error: %s\n", status.str().c_str());

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What people write in JAX, by name: control flow, sorting, scans, scatter, convolutions, windows, gradients, random numbers,
-narrow types, special functions. Each program gives JAX's result, or is in NOT_YET and is refused with a message that names
-the op; then it counts as skipped. Tolerance 1e-4 relative, 1e-5 absolute; integers are equal."""
+narrow types, special functions. Each program gives JAX's result. Tolerance 1e-4 relative, 1e-5 absolute; integers are
+equal."""
 
 import jax
 import jax.numpy as jnp
@@ -147,23 +147,11 @@ PROGRAMS = {
     "determinant": (lambda x: jnp.linalg.det(x[:4, :4]), X),
 }  # fmt: skip
 
-NOT_YET = {
-    "top k", "f8", "complex", "fft", "rfft", "next after", "gamma", "incomplete gamma", "bessel", "cholesky", "triangular solve",
-    "determinant",
-}  # fmt: skip
-
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program(name):
     function, *arguments = PROGRAMS[name]
-    lowered = jax.jit(function, keep_unused=True).lower(*arguments)
-    try:
-        executable = latewood.compile(lowered)
-    except latewood.CompilationError as error:
-        reason = next((line for line in str(error).splitlines() if "error:" in line), str(error))
-        if name in NOT_YET:
-            pytest.skip(reason.split("error:")[-1].strip())
-        raise
+    executable = latewood.compile(jax.jit(function, keep_unused=True).lower(*arguments))
     results = executable(*arguments)
     results = list(results) if isinstance(results, tuple) else [results]
     expected = [np.asarray(leaf) for leaf in jax.tree.leaves(jax.jit(function)(*arguments))]

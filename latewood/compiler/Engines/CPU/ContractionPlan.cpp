@@ -149,8 +149,8 @@ static void planTiles(ContractionPlan &plan, Type aElement, Type bElement, Type 
   bool rowsAreRuns = plan.column.strides[plan.b] == 1;
   plan.isParallel = operations >= parallelThreshold;
 
-  // B is read where it lies by a few row tiles, by more when its vectors are whole lines, by even more when it is small;
-  // otherwise row tiles would fetch scattered lines again and again.
+  // B is read where it lies by a few row tiles, by more when its vectors are whole lines, by even more when it is
+  // small; otherwise row tiles would fetch scattered lines again and again.
   int64_t bBytes = steps * plan.column.extent * bElement.getIntOrFloatBitWidth() / 8;
   int64_t directTiles = level == target::Level::V4 ? (bBytes <= smallBytes ? 22 : 11) : 2;
   plan.packsB = bElement != accumulator || !rowsAreRuns || plan.rowTiles() > directTiles;

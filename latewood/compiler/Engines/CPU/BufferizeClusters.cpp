@@ -113,6 +113,17 @@ struct BufferizeClustersPass : cpu::impl::BufferizeClustersPassBase<BufferizeClu
     };
     options.opFilter.denyOperation([](Operation *op) { return bool(op->getParentOfType<GroupOp>()); });
 
+    // What was placed in loops may contradict itself, in ways that only the analysis sees. Then it is taken back: loops give new
+    // buffers instead.
+    {
+      ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); });
+      bufferization::OneShotAnalysisState state(module, options);
+      if (failed(bufferization::analyzeModuleOp(module, state)))
+        module.walk([](MaterializeInDestinationOp op) {
+          if (op->getNumResults() == 1 && !isa<func::FuncOp>(op->getParentOp()))
+            drop(op);
+        });
+    }
     IRRewriter rewriter(&getContext());
     {
       bufferization::OneShotAnalysisState state(module, options);
@@ -125,10 +136,8 @@ struct BufferizeClustersPass : cpu::impl::BufferizeClustersPassBase<BufferizeClu
     module.walk([](MaterializeInDestinationOp op) {
       auto argument = dyn_cast<BlockArgument>(op.getSource());
       bool isInput = argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
-      if (op->getNumResults() == 1 && !isInput) {
-        op.getResult().replaceAllUsesWith(op.getSource());
-        op.erase();
-      }
+      if (op->getNumResults() == 1 && !isInput)
+        drop(op);
     });
     bufferization::BufferizationState state;
     if (failed(bufferization::runOneShotModuleBufferize(module, options, state)))
@@ -137,6 +146,11 @@ struct BufferizeClustersPass : cpu::impl::BufferizeClustersPassBase<BufferizeClu
       if (!function.isExternal() && failed(dropResults(function)))
         return signalPassFailure();
     bufferization::removeBufferizationAttributesInModule(module);
+  }
+
+  static void drop(MaterializeInDestinationOp op) {
+    op.getResult().replaceAllUsesWith(op.getSource());
+    op.erase();
   }
 
   /// Results are the destinations: nothing is returned.

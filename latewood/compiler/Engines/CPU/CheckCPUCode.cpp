@@ -20,7 +20,7 @@ namespace {
 
 struct CheckCPUCodePass : cpu::impl::CheckCPUCodePassBase<CheckCPUCodePass> {
   void runOnOperation() override {
-    WalkResult result = getOperation()->walk([&](Operation *op) -> WalkResult {
+    WalkResult result = getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
       if (op == getOperation().getOperation())
         return WalkResult::advance();
       if (isa<UnrealizedConversionCastOp>(op))

@@ -9,6 +9,7 @@
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Engines/CPU/OutlineKernels.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
 #include "latewood/compiler/Target/ABI.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -234,7 +235,31 @@ struct ConvertCPUToLLVMPass : cpu::impl::ConvertCPUToLLVMPassBase<ConvertCPUToLL
   }
 
   void finish(ModuleOp module) {
+    // A buffer was a descriptor, taken apart where it is used: only the pointer is left of it.
+    module.walk([&](LLVM::ExtractValueOp op) {
+      Operation *container = op.getContainer().getDefiningOp();
+      SmallVector<int64_t> position(op.getPosition());
+      while (auto insert = dyn_cast_or_null<LLVM::InsertValueOp>(container)) {
+        if (insert.getPosition() == ArrayRef(position)) {
+          op.replaceAllUsesWith(insert.getValue());
+          op.erase();
+          return;
+        }
+        // Parts of one another are left to LLVM.
+        if (insert.getPosition().front() == position.front() && insert.getPosition().size() != position.size())
+          return;
+        container = insert.getContainer().getDefiningOp();
+      }
+    });
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+      for (Block &block : function.getBody())
+        for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+          if (isOpTriviallyDead(&op))
+            op.erase();
     for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+      // Inlined again, kernels would be the large function that they were taken out of.
+      if (function->removeAttr(kKernelAttrName))
+        function.setNoInline(true);
       // What the `plan` dialect said about arguments has been used.
       for (unsigned i = 0; i < function.getNumArguments(); ++i)
         for (StringRef name : {plan::PlanDialect::getOutAttrName(), plan::PlanDialect::getConstantAttrName()})

@@ -2,18 +2,21 @@
 //
 // Puts linalg operations that run over the same rows into one cpu.group.
 //
-// From each operation that is not in a group yet, last to first, a group grows towards its producers. A producer joins if all
-// its users that come before the root of the group are in the group (so that the group can stand where its root stands), and
-// if what remains of the common rows is worth it: enough rows for the threads, and what lies between the operations fits the
-// first-level cache for one row. A softmax is one group, with the rows that the maximum and the sum leave over; so is a
-// layer normalization with the residual addition before it, whose sum is also a result of the group.
+// From each operation that is not in a group yet, last to first, a group grows towards its producers. A producer joins
+// if all its users that come before the root of the group are in the group (so that the group can stand where its root
+// stands), and if what remains of the common rows is worth it: enough rows for the threads, and what lies between the
+// operations fits the first-level cache for one row. A softmax is one group, with the rows that the maximum and the sum
+// leave over; so is a layer normalization with the residual addition before it, whose sum is also a result of the
+// group.
 //
-// In: linalg.generic on tensors. Out: every one of them is in a group, alone if need be; fills have been copied to their users.
+// In: linalg.generic on tensors. Out: every one of them is in a group, alone if need be; fills have been copied to
+// their users.
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -35,14 +38,29 @@ constexpr int64_t fewestRows = 16;
 constexpr int64_t smallGroup = 1 << 14;
 /// Bytes per row between the operations of a group.
 constexpr int64_t largestRow = 128 << 10;
+/// What the operations of a group cost together, in operations of code: they become one function, and the time to
+/// compile a function grows faster than its size.
+constexpr int64_t largestCode = 512;
+/// The size of an elementary function, which becomes a polynomial.
+constexpr int64_t elementaryCode = 16;
 
 /// The loops of each operation that are the rows of the group, in the order of the root.
 struct Group {
   GenericOp root;
   llvm::MapVector<Operation *, SmallVector<int64_t>> rows;
+  int64_t code = 0;
 
   bool contains(Operation *op) const { return rows.contains(op); }
 };
+
+int64_t codeOf(GenericOp op) {
+  int64_t size = 0;
+  op.getBody()->walk([&](Operation *nested) {
+    bool simple = !isa<math::MathDialect>(nested->getDialect()) || isa<math::FmaOp, math::AbsFOp, math::AbsIOp>(nested);
+    size += simple ? 1 : elementaryCode;
+  });
+  return size;
+}
 
 bool isFill(GenericOp op) {
   return op.getNumReductionLoops() == 0 && op->getNumResults() == 1 && op.getBody()->without_terminator().empty() &&
@@ -148,6 +166,7 @@ struct FormGroupsPass : cpu::impl::FormGroupsPassBase<FormGroupsPass> {
       if (iterator == utils::IteratorType::parallel && ranges[loop] > 1)
         rows.push_back(loop);
     group.rows[root] = rows;
+    group.code = codeOf(root);
     // A statement that reads its destination in place keeps to itself.
     SmallVector<Operation *> worklist = {root};
     llvm::SmallPtrSet<Operation *, 8> refused;
@@ -198,10 +217,14 @@ struct FormGroupsPass : cpu::impl::FormGroupsPassBase<FormGroupsPass> {
       group.rows[producer] = rows;
       return true;
     }
+    int64_t code = codeOf(producer);
+    if (group.code + code > largestCode)
+      return false;
     SmallVector<int64_t> mapped = mapRows(group, producer);
 
     // What the group would be.
     Group larger = group;
+    larger.code += code;
     larger.rows[producer] = mapped;
     for (size_t row = mapped.size(); row-- > 0;)
       if (mapped[row] < 0)
@@ -294,7 +317,8 @@ struct FormGroupsPass : cpu::impl::FormGroupsPassBase<FormGroupsPass> {
         }
         auto type = cast<RankedTensorType>(result.getType());
         outputs.push_back(result);
-        outs.push_back(fresh ? Value(tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType())) : init);
+        outs.push_back(fresh ? Value(tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType()))
+                             : init);
       }
     }
 
@@ -325,9 +349,9 @@ struct FormGroupsPass : cpu::impl::FormGroupsPassBase<FormGroupsPass> {
         if (output >= 0 && outs[output] == init)
           mapping.map(init, destinations[output]);
         else if (init.getDefiningOp<tensor::EmptyOp>())
-          mapping.map(init, output >= 0 ? destinations[output]
-                                        : Value(tensor::EmptyOp::create(builder, loc, type.getShape(),
-                                                                        type.getElementType())));
+          mapping.map(init, output >= 0
+                                ? destinations[output]
+                                : Value(tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType())));
       }
       auto clone = cast<GenericOp>(builder.clone(*member, mapping));
       if (members.size() > 1)

@@ -4,18 +4,20 @@
 //
 //     scf.forall (%i, %j) in (%n, %m) { … %a … }
 //   becomes
-//     func private @f_body_0(%begin: index, %end: index, %a: memref<…> {llvm.noalias}) { for %t in [begin, end) { i, j from t; … } }
-//     cpu.parallel_for @f_body_0 tasks(%n * %m) args(%a)
+//     func private @f_body_0(%begin: index, %end: index, %a: memref<…> {llvm.noalias}) { for %t in [begin, end) { i, j
+//     from t; … } } cpu.parallel_for @f_body_0 tasks(%n * %m) args(%a)
 //
-// Only what cannot be made again is captured: constants and views (with what they are views of) are copied into the body, so
-// that shapes, strides and offsets stay static there. Buffers are separate arguments, and `noalias` unless two of them may be the
-// same memory; that is what lets LLVM keep values in registers across stores. Scratch that the body allocates stays in it. Loops
-// with the same code share one body.
+// Only what cannot be made again is captured: constants and views (with what they are views of) are copied into the
+// body, so that shapes, strides and offsets stay static there. Buffers are separate arguments, and `noalias` unless two
+// of them may be the same memory; that is what lets LLVM keep values in registers across stores. Scratch that the body
+// allocates stays in it. Loops with the same code share one body.
 //
-// In: functions on buffers, scf.forall without results, not nested. Out: no scf.forall; functions that are not bodies have a first
-// argument, the call that the runtime passes along (`!llvm.ptr`).
+// In: functions on buffers, scf.forall without results, not nested. Out: no scf.forall; functions that are not bodies
+// have a first argument, the call that the runtime passes along (`!llvm.ptr`).
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
+#include "latewood/compiler/Engines/CPU/EqualFunctions.h"
+#include "latewood/compiler/Engines/CPU/OutlineKernels.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -44,6 +46,14 @@ Value rootBuffer(Value value) {
   return value;
 }
 
+/// Two arguments of a kernel may be the same memory unless they say otherwise.
+bool isOwnMemory(Value root) {
+  auto argument = dyn_cast<BlockArgument>(root);
+  auto function = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
+  return !function || !function->hasAttr(kKernelAttrName) ||
+         function.getArgAttr(argument.getArgNumber(), LLVM::LLVMDialect::getNoAliasAttrName());
+}
+
 bool isCopiedIntoBody(Operation *op) {
   return op->hasTrait<OpTrait::ConstantLike>() || isa<memref::GetGlobalOp>(op) ||
          (isa<ViewLikeOpInterface>(op) && isa<memref::MemRefDialect>(op->getDialect()));
@@ -51,7 +61,7 @@ bool isCopiedIntoBody(Operation *op) {
 
 struct OutlineParallelLoopsPass : cpu::impl::OutlineParallelLoopsPassBase<OutlineParallelLoopsPass> {
   void runOnOperation() override {
-    bodies.clear();
+    bodies = EqualFunctions();
     SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : functions) {
       if (function.isExternal())
@@ -62,12 +72,14 @@ struct OutlineParallelLoopsPass : cpu::impl::OutlineParallelLoopsPassBase<Outlin
         if (failed(outline(loop, function, i)))
           return signalPassFailure();
       // The runtime guarantees that results overlap nothing; inputs may be the same memory, which nobody writes.
-      for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      for (unsigned i = 0; i < function.getNumArguments() && !function->hasAttr(kKernelAttrName); ++i)
         if (isa<MemRefType>(function.getArgument(i).getType()))
           function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), UnitAttr::get(&getContext()));
       Type pointer = LLVM::LLVMPointerType::get(&getContext());
       if (failed(function.insertArgument(0, pointer, nullptr, function.getLoc())))
         return signalPassFailure();
+      // To kernels the call is passed on.
+      function.walk([&](func::CallOp call) { call->insertOperands(0, function.getArgument(0)); });
     }
   }
 
@@ -102,7 +114,8 @@ struct OutlineParallelLoopsPass : cpu::impl::OutlineParallelLoopsPassBase<Outlin
     for (Value value : used)
       visit(value);
 
-    SmallVector<Value> lower = loop.getLowerBound(builder), upper = loop.getUpperBound(builder), step = loop.getStep(builder);
+    SmallVector<Value> lower = loop.getLowerBound(builder), upper = loop.getUpperBound(builder),
+                       step = loop.getStep(builder);
     SmallVector<Value> counts;
     Value tasks = arith::ConstantIndexOp::create(builder, loc, 1);
     for (auto [l, u, s] : llvm::zip(lower, upper, step)) {
@@ -148,7 +161,7 @@ struct OutlineParallelLoopsPass : cpu::impl::OutlineParallelLoopsPassBase<Outlin
       if (isa<MemRefType>(value.getType()))
         ++roots[rootBuffer(value)];
     for (auto [i, value] : llvm::enumerate(arguments))
-      if (isa<MemRefType>(value.getType()) && roots[rootBuffer(value)] == 1)
+      if (isa<MemRefType>(value.getType()) && roots[rootBuffer(value)] == 1 && isOwnMemory(rootBuffer(value)))
         body.setArgAttr(2 + i, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
 
     Block *entry = body.addEntryBlock();
@@ -161,9 +174,9 @@ struct OutlineParallelLoopsPass : cpu::impl::OutlineParallelLoopsPassBase<Outlin
       if (type && argument.getType() != type) {
         auto [strides, unused] = type.getStridesAndOffset();
         Value offset = entry->getArgument(next++);
-        argument = memref::ReinterpretCastOp::create(
-            inside, loc, type, argument, OpFoldResult(offset), getAsIndexOpFoldResult(inside.getContext(), type.getShape()),
-            getAsIndexOpFoldResult(inside.getContext(), strides));
+        argument = memref::ReinterpretCastOp::create(inside, loc, type, argument, OpFoldResult(offset),
+                                                     getAsIndexOpFoldResult(inside.getContext(), type.getShape()),
+                                                     getAsIndexOpFoldResult(inside.getContext(), strides));
       }
       mapping.map(value, argument);
     }
@@ -194,29 +207,12 @@ struct OutlineParallelLoopsPass : cpu::impl::OutlineParallelLoopsPassBase<Outlin
       if (op->getNumOperands() == 0)
         op->moveBefore(over);
 
-    ParallelForOp::create(builder, loc, findEqual(body).getName(), tasks, arguments);
+    ParallelForOp::create(builder, loc, bodies.findOrKeep(body).getName(), tasks, arguments);
     loop.erase();
     return success();
   }
 
-  /// An earlier body with the same code, in which case `body` is erased, or `body`. The layers of a network differ in their
-  /// buffers only, so this leaves the code of one layer.
-  func::FuncOp findEqual(func::FuncOp body) {
-    int64_t size = 0;
-    body.walk([&](Operation *) { ++size; });
-    SmallVector<func::FuncOp> &candidates = bodies[{size, body.getFunctionType()}];
-    for (func::FuncOp candidate : candidates)
-      if (candidate.getArgAttrsAttr() == body.getArgAttrsAttr() &&
-          OperationEquivalence::isRegionEquivalentTo(&candidate.getBody(), &body.getBody(),
-                                                     OperationEquivalence::IgnoreLocations)) {
-        body.erase();
-        return candidate;
-      }
-    candidates.push_back(body);
-    return body;
-  }
-
-  llvm::DenseMap<std::pair<int64_t, Type>, SmallVector<func::FuncOp>> bodies; // by number of operations and type
+  EqualFunctions bodies; // the layers of a network differ in their buffers only: this leaves the code of one layer
 };
 
 } // namespace

@@ -199,6 +199,24 @@ def BufferizeClustersPass : Pass<"latewood-bufferize-clusters", "::mlir::ModuleO
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def OutlineKernelsPass : Pass<"latewood-outline-kernels", "::mlir::ModuleOp"> {
+  let summary = "In functions of many parts, each group, product and copy becomes a function, and equal ones become one";
+  let description = [{
+    ```mlir
+    cpu.contract ins(%a, %w …) outs(%b …) …
+    cpu.contract ins(%b, %w …) outs(%c …) …
+    // becomes
+    func.call @f_kernel_0(%a, %w, %b)
+    func.call @f_kernel_0(%b, %w, %c)
+    func.func private @f_kernel_0(%0: memref<…> {llvm.noalias}, …) attributes {cpu.kernel} { cpu.contract ins(%0, %1 …) outs(%2 …) … }
+    ```
+    Precondition: functions on buffers. Postcondition: a function with at least `fewest` such parts has calls in their place;
+    parts on buffers of dynamic shape stay where they are.
+  }];
+  let options = [Option<"fewest", "fewest", "unsigned", "32", "Functions of fewer parts stay whole">];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect"];
+}
+
 def LowerGroupsPass : Pass<"latewood-lower-groups", "::mlir::func::FuncOp"> {
   let summary = "Groups, single linalg operations and copies on buffers become loops over vectors";
   let description = [{

@@ -36,6 +36,8 @@ void latewood::cpu::buildCPUPipeline(OpPassManager &module) {
   // needs to know where a buffer is. The casts that it leaves fold into the views behind them.
   function().addPass(createSettleCarriedBuffersPass());
   function().addPass(createCanonicalizerPass());
+  // Before they are lowered: what a program repeats is lowered once.
+  module.addPass(createOutlineKernelsPass());
   // Both need strides, and leave parallel loops.
   function().addPass(createLowerContractionsPass());
   function().addPass(createLowerGroupsPass());

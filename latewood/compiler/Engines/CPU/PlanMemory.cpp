@@ -2,15 +2,18 @@
 //
 // All memory that a function needs besides its arguments becomes one block, whose size is known at compile time.
 //
-// A buffer lives from its allocation to the last operation of its block that contains a use of it or of a view of it (a use
-// inside of a loop keeps it for the whole loop). Buffers that live at the same time get disjoint places, found by best fit in
-// several orders, of which the one with the lowest peak is taken.
+// A buffer lives from its allocation to the last operation of its block that contains a use of it or of a view of it (a
+// use inside of a loop keeps it for the whole loop). Buffers that live at the same time get disjoint places, found by
+// best fit in several orders, of which the one with the lowest peak is taken. What a called function needs is a buffer
+// of the caller that lives during the call.
 //
-// In: memref.alloc of static shape, anywhere in functions; no scf.forall. Out: no allocation. Each function has a trailing argument,
-// memref<Nxi8>, of which all buffers are views, and the attribute cpu.workspace_bytes: for a cluster function that is the
-// workspace of a call, for the body of a parallel loop the scratch of a thread.
+// In: memref.alloc of static shape, anywhere in functions; no scf.forall. Out: no allocation. Each function has a
+// trailing argument, memref<Nxi8>, of which all buffers are views, and the attribute cpu.workspace_bytes: for a cluster
+// function that is the workspace of a call, for the body of a parallel loop the scratch of a thread. A kernel
+// (`cpu.kernel`) that needs no memory has neither.
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
+#include "latewood/compiler/Engines/CPU/OutlineKernels.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
 #include "latewood/format/abi.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,6 +21,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include <cmath>
 
 namespace latewood::cpu {
 #define GEN_PASS_DEF_PLANMEMORYPASS
@@ -41,18 +45,51 @@ struct Lifetime {
 
 using Before = bool (*)(const Lifetime *, const Lifetime *);
 
+/// Lifetimes that can be asked for those that meet another one. Time is cut into slices, as many as make both to keep
+/// and to ask cheap: most of thousands of buffers live for a few operations, some for nearly all.
+class Calendar {
+public:
+  Calendar(ArrayRef<Lifetime> lifetimes) {
+    int64_t end = 0;
+    for (const Lifetime &lifetime : lifetimes)
+      end = std::max(end, lifetime.last);
+    size_t count = 1 + size_t(std::sqrt(double(lifetimes.size())));
+    width = end / count + 1;
+    slices.resize(end / width + 1);
+  }
+
+  void add(Lifetime *lifetime) {
+    for (int64_t slice = lifetime->first / width; slice <= lifetime->last / width; ++slice)
+      slices[slice].push_back(lifetime);
+  }
+
+  /// Calls `function` once for each.
+  template <typename Function>
+  void forEachMeeting(const Lifetime &lifetime, Function function) {
+    int64_t begin = lifetime.first / width;
+    for (int64_t slice = begin; slice <= lifetime.last / width; ++slice)
+      for (Lifetime *other : slices[slice])
+        // In the first slice that both are in.
+        if (other->meets(lifetime) && std::max(begin, other->first / width) == slice)
+          function(other);
+  }
+
+private:
+  int64_t width;
+  SmallVector<SmallVector<Lifetime *, 0>> slices;
+};
+
 /// Gives each lifetime, in an order, the smallest gap that it fits into. Returns the peak.
 int64_t place(MutableArrayRef<Lifetime> lifetimes, Before before) {
-  SmallVector<Lifetime *> order, placed;
+  SmallVector<Lifetime *> order;
+  Calendar placed(lifetimes);
   for (Lifetime &lifetime : lifetimes)
     order.push_back(&lifetime);
   llvm::stable_sort(order, before);
   int64_t peak = 0;
   for (Lifetime *lifetime : order) {
     SmallVector<Lifetime *> busy;
-    for (Lifetime *other : placed)
-      if (other->meets(*lifetime))
-        busy.push_back(other);
+    placed.forEachMeeting(*lifetime, [&](Lifetime *other) { busy.push_back(other); });
     llvm::sort(busy, [](Lifetime *a, Lifetime *b) { return a->offset < b->offset; });
     int64_t end = 0, best = -1, smallest = std::numeric_limits<int64_t>::max();
     for (Lifetime *other : busy) {
@@ -65,7 +102,7 @@ int64_t place(MutableArrayRef<Lifetime> lifetimes, Before before) {
     }
     lifetime->offset = best >= 0 ? best : end;
     peak = std::max(peak, lifetime->offset + lifetime->bytes);
-    placed.push_back(lifetime);
+    placed.add(lifetime);
   }
   return peak;
 }
@@ -85,20 +122,45 @@ std::optional<int64_t> bytesOf(MemRefType type) {
 
 struct PlanMemoryPass : cpu::impl::PlanMemoryPassBase<PlanMemoryPass> {
   void runOnOperation() override {
+    planned.clear();
+    SymbolTableCollection symbols;
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (!function.isExternal() && failed(plan(function)))
+      if (!function.isExternal() && failed(planAfterCallees(function, symbols)))
         return signalPassFailure();
+  }
+
+  LogicalResult planAfterCallees(func::FuncOp function, SymbolTableCollection &symbols) {
+    if (!planned.insert(function).second)
+      return success();
+    SmallVector<func::CallOp> calls;
+    function.walk([&](func::CallOp call) { calls.push_back(call); });
+    for (func::CallOp call : calls) {
+      auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+      if (!callee || callee.isExternal())
+        continue;
+      if (failed(planAfterCallees(callee, symbols)))
+        return failure();
+      if (callee.getNumArguments() == call.getNumOperands())
+        continue;
+      OpBuilder builder(call);
+      auto type = cast<MemRefType>(callee.getArgumentTypes().back());
+      call.getOperandsMutable().append(memref::AllocOp::create(builder, call.getLoc(), type).getResult());
+    }
+    return plan(function);
   }
 
   LogicalResult plan(func::FuncOp function) {
     SmallVector<Lifetime> lifetimes;
     if (failed(findLifetimes(function, lifetimes)))
       return failure();
+    if (lifetimes.empty() && function->hasAttr(kKernelAttrName))
+      return success();
 
-    Before orders[] = {
-        [](const Lifetime *a, const Lifetime *b) { return a->bytes > b->bytes; },
-        [](const Lifetime *a, const Lifetime *b) { return a->bytes * (a->last - a->first) > b->bytes * (b->last - b->first); },
-        [](const Lifetime *a, const Lifetime *b) { return a->first < b->first; }};
+    Before orders[] = {[](const Lifetime *a, const Lifetime *b) { return a->bytes > b->bytes; },
+                       [](const Lifetime *a, const Lifetime *b) {
+                         return a->bytes * (a->last - a->first) > b->bytes * (b->last - b->first);
+                       },
+                       [](const Lifetime *a, const Lifetime *b) { return a->first < b->first; }};
     int64_t peak = std::numeric_limits<int64_t>::max();
     SmallVector<Lifetime> best;
     for (Before before : orders) {
@@ -108,10 +170,16 @@ struct PlanMemoryPass : cpu::impl::PlanMemoryPassBase<PlanMemoryPass> {
         best = lifetimes;
       }
     }
-    for (const Lifetime &a : best)
-      for (const Lifetime &b : best)
-        if (a.op != b.op && a.meets(b) && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes)
-          return function.emitError("memory planning gave one place to two buffers that live at the same time");
+    Calendar calendar(best);
+    bool disjoint = true;
+    for (Lifetime &a : best) {
+      calendar.forEachMeeting(a, [&](const Lifetime *b) {
+        disjoint &= a.offset >= b->offset + b->bytes || b->offset >= a.offset + a.bytes;
+      });
+      calendar.add(&a);
+    }
+    if (!disjoint)
+      return function.emitError("memory planning gave one place to two buffers that live at the same time");
 
     OpBuilder builder(function.getContext());
     auto type = MemRefType::get({peak}, builder.getI8Type());
@@ -124,7 +192,8 @@ struct PlanMemoryPass : cpu::impl::PlanMemoryPassBase<PlanMemoryPass> {
     for (Lifetime &lifetime : best) {
       builder.setInsertionPoint(lifetime.op);
       Value offset = arith::ConstantIndexOp::create(builder, lifetime.op.getLoc(), lifetime.offset);
-      Value view = memref::ViewOp::create(builder, lifetime.op.getLoc(), lifetime.op.getType(), memory, offset, ValueRange());
+      Value view =
+          memref::ViewOp::create(builder, lifetime.op.getLoc(), lifetime.op.getType(), memory, offset, ValueRange());
       lifetime.op.replaceAllUsesWith(view);
       lifetime.op.erase();
     }
@@ -182,6 +251,8 @@ struct PlanMemoryPass : cpu::impl::PlanMemoryPassBase<PlanMemoryPass> {
     }
     return success();
   }
+
+  llvm::SmallPtrSet<Operation *, 16> planned;
 };
 
 } // namespace

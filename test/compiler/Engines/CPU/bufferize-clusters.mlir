@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// RUN: latewood-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(latewood-form-groups,latewood-place-results),latewood-bufferize-clusters,func.func(canonicalize))' | FileCheck %s
+// RUN: latewood-opt %s --split-input-file --pass-pipeline='builtin.module(func.func(latewood-form-groups,latewood-place-results),latewood-bufferize-clusters,func.func(cse,canonicalize))' | FileCheck %s
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: latewood-opt %s --pass-pipeline='builtin.module(latewood-convert-cpu-to-llvm,latewood-check-cpu-code)' | FileCheck %s
+
+// Tests that a parallel loop stores what it captures into a frame, made once at the entry, and calls the runtime; the entry of the
+// body takes the frame apart.
+// CHECK: llvm.func internal @f_body_0_entry(%[[FRAME:.+]]: !llvm.ptr, %[[BEGIN:.+]]: i64, %[[END:.+]]: i64, %[[SCRATCH:.+]]: !llvm.ptr)
+// CHECK: llvm.getelementptr %[[FRAME]][0, 0]
+// CHECK: llvm.load {{.+}} -> !llvm.ptr
+// CHECK: llvm.getelementptr %[[FRAME]][0, 1]
+// CHECK: llvm.load {{.+}} -> f32
+// CHECK: llvm.call @f_body_0(%[[BEGIN]], %[[END]], %{{.+}}, %{{.+}}, %[[SCRATCH]])
+// CHECK: llvm.func @f_body_0({{.+}}!llvm.ptr {llvm.noalias}, %{{.+}}: f32, %{{.+}}: !llvm.ptr
+func.func private @f_body_0(%begin: index, %end: index, %x: memref<8xf32> {llvm.noalias}, %v: f32, %scratch: memref<64xi8>) attributes {cpu.workspace_bytes = 64 : i64} {
+  %c1 = arith.constant 1 : index
+  scf.for %i = %begin to %end step %c1 {
+    memref.store %v, %x[%i] : memref<8xf32>
+  }
+  return
+}
+
+// CHECK: llvm.func @f(%[[CALL:.+]]: !llvm.ptr, %[[X:.+]]: !llvm.ptr, %[[V:.+]]: f32, %{{.+}}: !llvm.ptr) attributes {cpu.workspace_bytes = 0 : i64}
+// CHECK: %[[F:.+]] = llvm.alloca %{{.+}} x !llvm.struct<(ptr, f32)>
+// CHECK: llvm.store %[[X]], %{{.+}} : !llvm.ptr, !llvm.ptr
+// CHECK: llvm.store %[[V]], %{{.+}} : f32, !llvm.ptr
+// CHECK: %[[BODY:.+]] = llvm.mlir.addressof @f_body_0_entry
+// CHECK: llvm.getelementptr %[[CALL]][0, 0]
+// CHECK: llvm.call %{{.+}}(%[[CALL]], %[[BODY]], %[[F]], %{{.+}}, %{{.+}})
+func.func @f(%call: !llvm.ptr, %x: memref<8xf32>, %v: f32, %memory: memref<0xi8>) attributes {cpu.workspace_bytes = 0 : i64} {
+  %c8 = arith.constant 8 : index
+  cpu.parallel_for @f_body_0 tasks(%c8) args(%x, %v : memref<8xf32>, f32)
+  return
+}

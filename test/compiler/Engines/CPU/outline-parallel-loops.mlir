@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: latewood-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(latewood-outline-parallel-loops)' | FileCheck %s
+
+// Tests that a body becomes a function: constants and views are in it, buffers are captured as noalias, scratch is made once for
+// a range of tasks.
+// CHECK: func.func private @f_body_0(%[[BEGIN:.+]]: index, %[[END:.+]]: index, %[[X:.+]]: memref<64xf32> {llvm.noalias})
+// CHECK: memref.subview %[[X]][8] [8] [1]
+// CHECK: memref.alloc() : memref<8xf32>
+// CHECK: scf.for %{{.+}} = %[[BEGIN]] to %[[END]]
+// CHECK-NOT: memref.alloc
+// CHECK: memref.store
+// CHECK: func.func @f(%{{.+}}: !llvm.ptr, %[[A:.+]]: memref<64xf32> {llvm.noalias})
+// CHECK-NOT: scf.forall
+// CHECK: cpu.parallel_for @f_body_0 tasks(%{{.+}}) args(%[[A]] : memref<64xf32>)
+func.func @f(%x: memref<64xf32>) {
+  %v = memref.subview %x[8] [8] [1] : memref<64xf32> to memref<8xf32, strided<[1], offset: 8>>
+  %one = arith.constant 1.0 : f32
+  scf.forall (%i) in (8) {
+    %s = memref.alloc() : memref<8xf32>
+    memref.store %one, %s[%i] : memref<8xf32>
+    %y = memref.load %s[%i] : memref<8xf32>
+    memref.store %y, %v[%i] : memref<8xf32, strided<[1], offset: 8>>
+  }
+  return
+}
+
+// -----
+
+// Tests that two indices come from one task number, and that loops with equal code share a body.
+// CHECK: func.func private @g_body_0
+// CHECK: arith.remui
+// CHECK: arith.divui
+// CHECK-NOT: func.func private
+// CHECK: func.func @g
+// CHECK: cpu.parallel_for @g_body_0 tasks(%{{.+}}) args({{.+}} : f32, memref<4x8xf32>)
+// CHECK: cpu.parallel_for @g_body_0
+func.func @g(%x: memref<4x8xf32>, %y: memref<4x8xf32>, %z: f32) {
+  scf.forall (%i, %j) in (4, 8) {
+    memref.store %z, %x[%i, %j] : memref<4x8xf32>
+  }
+  scf.forall (%i, %j) in (4, 8) {
+    memref.store %z, %y[%i, %j] : memref<4x8xf32>
+  }
+  return
+}
+
+// -----
+
+// Tests that a buffer at an offset that is not known travels as base and offset.
+// CHECK: func.func private @h_body_0(%{{.+}}: index, %{{.+}}: index, %{{.+}}: f32, %[[X:.+]]: memref<64xf32> {llvm.noalias}, %{{.+}}: index)
+// CHECK: memref.subview %[[X]]
+// CHECK: func.func @h
+func.func @h(%x: memref<64xf32>, %n: index, %z: f32) {
+  %v = memref.subview %x[%n] [8] [1] : memref<64xf32> to memref<8xf32, strided<[1], offset: ?>>
+  scf.forall (%i) in (8) {
+    memref.store %z, %v[%i] : memref<8xf32, strided<[1], offset: ?>>
+  }
+  return
+}
+
+// -----
+
+// Tests that a buffer of dynamic shape is refused.
+func.func @dynamic(%x: memref<?xf32>, %z: f32) {
+  // expected-error@+1 {{captures a buffer of dynamic shape, 'memref<?xf32>'}}
+  scf.forall (%i) in (8) {
+    memref.store %z, %x[%i] : memref<?xf32>
+  }
+  return
+}

@@ -4,12 +4,12 @@ factorizations, Fourier transforms, and what one process does alone."""
 
 import jax
 import jax.numpy as jnp
-import latewood
 import numpy as np
 import pytest
+from conftest import lower_text
 from jax import lax
 
-from conftest import lower_text
+import latewood
 
 TOLERANCE = {np.float32: 2e-5, np.float64: 1e-11}
 
@@ -46,7 +46,10 @@ def test_special_function_of_narrow_floats(function, dtype):
     x = (np.arange(1, 100) / 8).astype(dtype)
     (got,) = run(jax.jit(function).lower(x), x)
     expected = np.asarray(function(x.astype(np.float32))).astype(dtype)
-    np.testing.assert_array_equal(np.asarray(got).astype(np.float32), expected.astype(np.float32))
+    rounding = 2.0 ** (-7 if dtype == jnp.bfloat16 else -10)
+    np.testing.assert_allclose(
+        np.asarray(got).astype(np.float32), expected.astype(np.float32), rtol=rounding, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -63,10 +66,31 @@ def test_polygamma(check, dtype):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_next_after(check, dtype):
-    values = np.array([0.0, -0.0, 1, -1, 1.5, np.inf, -np.inf, np.nan, np.finfo(dtype).max, np.finfo(dtype).tiny], dtype)
+    values = np.array(
+        [0.0, -0.0, 1, -1, 1.5, np.inf, -np.inf, np.nan, np.finfo(dtype).max, np.finfo(dtype).tiny], dtype
+    )
     x, y = (m.copy() for m in np.meshgrid(values, values))
     (got,) = run(jax.jit(jnp.nextafter).lower(x, y), x, y)
     np.testing.assert_array_equal(got, np.nextafter(x, y))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64])
+def test_high_half_of_a_product(dtype):
+    info = np.iinfo(dtype)
+    numbers = [0, 1, 2, info.max, info.min, info.max // 3, info.max // 2 + 1]
+    if info.min < 0:
+        numbers += [-1, -2, info.min // 5]
+    x, y = (m.flatten() for m in np.meshgrid(np.array(numbers, dtype), np.array(numbers, dtype)))
+    element = ("ui" if info.min == 0 else "i") + str(info.bits)
+    kind = f"tensor<{len(x)}x{element}>"
+    (got,) = run(
+        f"func.func public @main(%x: {kind}, %y: {kind}) -> {kind} {{\n  %0 = chlo.mulhi %x, %y : {kind}, {kind} -> {kind}\n"
+        f"  return %0 : {kind}\n}}",
+        x,
+        y,
+    )
+    expected = np.array([(int(a) * int(b)) >> info.bits for a, b in zip(x, y, strict=True)], dtype)
+    np.testing.assert_array_equal(got, expected)
 
 
 @pytest.mark.parametrize("name", ["is_inf", "is_pos_inf", "is_neg_inf"])
@@ -84,7 +108,9 @@ def test_infinity_predicates(name):
 # --- Selections ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64])
+@pytest.mark.parametrize(
+    "dtype", [np.float32, np.float64, np.float16, np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64]
+)
 @pytest.mark.parametrize(("extent", "k"), [(100, 1), (100, 5), (100, 30), (7, 7), (1, 1), (40, 0)])
 def test_top_k(check, dtype, extent, k):
     rng = np.random.default_rng(0)
@@ -142,7 +168,11 @@ func.func public @main(%x: {SHAPES}, %s: tensor<3xf32>, %o: tensor<3xf32>) -> ({
 
 
 def test_batch_norm_inference():
-    x, scale, offset, mean, variance = normal(4, 3, 5), *(normal(3, seed=s) for s in range(1, 4)), np.abs(normal(3, seed=4))
+    x, scale, offset, mean, variance = (
+        normal(4, 3, 5),
+        *(normal(3, seed=s) for s in range(1, 4)),
+        np.abs(normal(3, seed=4)),
+    )
     (got,) = run(
         f"""
 func.func public @main(%x: {SHAPES}, %s: tensor<3xf32>, %o: tensor<3xf32>, %m: tensor<3xf32>, %v: tensor<3xf32>) -> {SHAPES} {{
@@ -231,7 +261,9 @@ func.func public @main(%a: tensor<{element}>, %b: tensor<{element}>) -> ({types}
 }}"""
 
 
-@pytest.mark.parametrize(("element", "dtype"), [("f32", np.float32), ("f64", np.float64), ("i32", np.int32), ("ui8", np.uint8)])
+@pytest.mark.parametrize(
+    ("element", "dtype"), [("f32", np.float32), ("f64", np.float64), ("i32", np.int32), ("ui8", np.uint8)]
+)
 def test_uniform_numbers(element, dtype):
     first, second = run(rng((100, 50), element, "UNIFORM", 2), dtype(3), dtype(19))
     assert first.dtype == dtype
@@ -317,6 +349,14 @@ def test_lu(check, shape):
     check(lax.linalg.lu, normal(*shape, dtype=np.float64), rtol=1e-9, atol=1e-10)
 
 
+@pytest.mark.parametrize("shape", [(5, 5), (2, 4, 4)])
+def test_complex_factorizations(check, shape):
+    a = normal(*shape, dtype=np.float64) + 1j * normal(*shape, dtype=np.float64, seed=1)
+    positive = a @ np.conj(np.swapaxes(a, -1, -2)) + np.eye(shape[-1])
+    check(lambda a, p: (*lax.linalg.lu(a), jnp.linalg.cholesky(p)), a, positive, rtol=1e-10, atol=1e-10)
+    check(lambda a, b: jnp.linalg.solve(a, b), a, a[..., :2], rtol=1e-8, atol=1e-8)
+
+
 @pytest.mark.parametrize("shape", [(1, 1), (6, 6), (50, 50), (3, 5, 5)])
 def test_solve_and_determinant(check, shape):
     a, b = normal(*shape, dtype=np.float64), normal(*shape[:-1], 2, dtype=np.float64, seed=1)
@@ -341,10 +381,85 @@ def test_tridiagonal_solve(check, shape):
     check(lax.linalg.tridiagonal_solve, *diagonals, normal(*shape, 3, dtype=np.float64, seed=4), rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.parametrize(("function", "what"), [(jnp.linalg.svd, "singular values"), (jnp.linalg.eigh, "eigenvalues")])
-def test_iterative_decompositions_are_refused(function, what):
-    with pytest.raises(latewood.CompilationError, match=what):
-        latewood.compile(jax.jit(function).lower(np.eye(3, dtype=np.float32)))
+def symmetric(*shape, dtype):
+    a = normal(*shape, dtype=dtype)
+    return a + np.swapaxes(a, -1, -2)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(1, 1), (2, 2), (3, 3), (8, 8), (31, 31), (3, 5, 5)])
+def test_symmetric_eigenvalues(shape, dtype):
+    a = symmetric(*shape, dtype=dtype)
+    values, vectors = run(jax.jit(lambda a: tuple(jnp.linalg.eigh(a))).lower(a), a)
+    tolerance = 20 * np.finfo(dtype).eps * shape[-1]
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(a.astype(np.float64)), atol=tolerance, rtol=tolerance)
+    np.testing.assert_allclose(a @ vectors, vectors * values[..., None, :], atol=tolerance, rtol=tolerance)
+    identity = np.broadcast_to(np.eye(shape[-1]), shape)
+    np.testing.assert_allclose(np.swapaxes(vectors, -1, -2) @ vectors, identity, atol=tolerance)
+
+
+@pytest.mark.parametrize(
+    "a", [np.zeros((4, 4)), np.eye(5), np.diag([3.0, 1, 2]), np.ones((6, 6)), 1e200 * np.ones((3, 3))]
+)
+def test_eigenvalues_of_special_matrices(a):
+    values, vectors = run(jax.jit(lambda a: tuple(jnp.linalg.eigh(a))).lower(a), a)
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(a), rtol=1e-13, atol=1e-14 * max(1, np.abs(a).max()))
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(len(a)), atol=1e-13)
+
+
+def test_eigenvalues_of_nan():
+    a = np.full((3, 3), np.nan, np.float32)
+    values, vectors = run(jax.jit(lambda a: tuple(jnp.linalg.eigh(a))).lower(a), a)
+    assert np.isnan(values).all()
+    assert np.isnan(vectors).all()
+
+
+@pytest.mark.parametrize("full", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(1, 1), (1, 4), (4, 1), (5, 5), (8, 3), (3, 8), (40, 21), (2, 3, 6, 4)])
+def test_singular_values(shape, dtype, full):
+    a = normal(*shape, dtype=dtype)
+    u, s, vt = run(jax.jit(lambda a: tuple(jnp.linalg.svd(a, full_matrices=full))).lower(a), a)
+    count = min(shape[-2:])
+    tolerance = 20 * np.finfo(dtype).eps * max(shape[-2:])
+    np.testing.assert_allclose(s, np.linalg.svd(a.astype(np.float64), compute_uv=False), rtol=tolerance, atol=tolerance)
+    assert u.shape[-1] == (shape[-2] if full else count)
+    assert vt.shape[-2] == (shape[-1] if full else count)
+    np.testing.assert_allclose(
+        (u[..., :count] * s[..., None, :]) @ vt[..., :count, :], a, rtol=tolerance, atol=tolerance
+    )
+    np.testing.assert_allclose(
+        np.swapaxes(u, -1, -2) @ u,
+        np.broadcast_to(np.eye(u.shape[-1]), (*shape[:-2], *(u.shape[-1:] * 2))),
+        atol=tolerance,
+    )
+    np.testing.assert_allclose(
+        vt @ np.swapaxes(vt, -1, -2),
+        np.broadcast_to(np.eye(vt.shape[-2]), (*shape[:-2], *(vt.shape[-2:-1] * 2))),
+        atol=tolerance,
+    )
+
+
+@pytest.mark.parametrize(
+    "a", [np.zeros((4, 3)), np.ones((5, 4)), np.diag([3.0, 0, 2]), 1e-200 * normal(4, 4, dtype=np.float64)]
+)
+def test_singular_values_of_special_matrices(a):
+    u, s, vt = run(jax.jit(lambda a: tuple(jnp.linalg.svd(a))).lower(a), a)
+    largest = max(np.abs(a).max(), 1e-300)
+    np.testing.assert_allclose(s / largest, np.linalg.svd(a / largest, compute_uv=False), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(u.T @ u, np.eye(len(u)), atol=1e-13)
+    np.testing.assert_allclose(vt @ vt.T, np.eye(len(vt)), atol=1e-13)
+
+
+def test_singular_values_alone_and_what_is_made_of_them(check):
+    a = normal(6, 4, dtype=np.float64)
+    check(lambda a: jnp.linalg.svd(a, compute_uv=False), a, rtol=1e-12)
+    check(lambda a: (jnp.linalg.pinv(a), jnp.linalg.matrix_rank(a), jnp.linalg.norm(a, 2)), a, rtol=1e-10, atol=1e-12)
+
+
+def test_general_eigenvalues_are_refused():
+    with pytest.raises(latewood.CompilationError, match="complex eigenvalues"):
+        latewood.compile(jax.jit(jnp.linalg.eig).lower(np.eye(3, dtype=np.float32)))
 
 
 # --- Fourier transforms -------------------------------------------------------------------------------------------------
@@ -371,7 +486,9 @@ def test_fft(check, length, dtype):
     check(lambda x: (jnp.fft.fft(x), jnp.fft.ifft(x)), x, rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize("function", [jnp.fft.fft2, jnp.fft.ifft2, jnp.fft.fftn, jnp.fft.ifftn], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "function", [jnp.fft.fft2, jnp.fft.ifft2, jnp.fft.fftn, jnp.fft.ifftn], ids=lambda f: f.__name__
+)
 def test_fft_in_several_dimensions(check, function):
     check(function, normal(6, 10, 15) + 1j * normal(6, 10, 15, seed=1), rtol=1e-4, atol=1e-4)
 

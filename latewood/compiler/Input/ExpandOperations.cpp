@@ -35,7 +35,8 @@ public:
     addCollectiveExpansions(table);
     addDynamicExpansions(table);
     addFactorizationExpansions(table);
-    // F addFourierExpansions(table);
+    addFourierExpansions(table);
+    addIterativeExpansions(table);
     addNormalizationExpansions(table);
     addRandomExpansions(table);
     addSelectionExpansions(table);
@@ -67,6 +68,11 @@ public:
         changed = true;
       }
     } while (changed);
+    // A computation that a call named is a function that ends as a region does; nobody can call it.
+    for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
+      if (!function.isExternal() && isa<stablehlo::ReturnOp>(function.getBody().back().getTerminator()) &&
+          SymbolTable::symbolKnownUseEmpty(function, getOperation()))
+        function.erase();
   }
 
 private:

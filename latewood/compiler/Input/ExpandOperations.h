@@ -38,6 +38,7 @@ void addCollectiveExpansions(ExpansionTable &table);
 void addDynamicExpansions(ExpansionTable &table);
 void addFactorizationExpansions(ExpansionTable &table);
 void addFourierExpansions(ExpansionTable &table);
+void addIterativeExpansions(ExpansionTable &table);
 void addNormalizationExpansions(ExpansionTable &table);
 void addRandomExpansions(ExpansionTable &table);
 void addSelectionExpansions(ExpansionTable &table);
@@ -50,5 +51,13 @@ mlir::Type getComputeElement(mlir::Type element);
 /// Solves `a x = b` for x, where `a` is triangular: `lower` or upper, with the diagonal it has or one of ones. What
 /// stands in the other triangle is not read. All dimensions before the last two are a batch.
 Tensor solveTriangular(const Tensor &a, const Tensor &b, bool lower, bool unitDiagonal);
+
+/// A = QR with LAPACK's packing: R in the upper triangle, the reflections' vectors below it, their scales aside.
+struct PackedQR {
+  Tensor packed, tau;
+};
+PackedQR factorQR(const Tensor &a);
+/// The first `columns` columns of Q.
+Tensor makeQ(const PackedQR &qr, int64_t columns);
 
 } // namespace latewood::input

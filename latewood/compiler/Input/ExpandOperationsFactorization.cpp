@@ -66,6 +66,17 @@ struct LU {
   Tensor packed, pivots, info;
 };
 
+/// What pivots are compared by; of complex numbers the sum of the parts' absolute values, as in LAPACK.
+Tensor getMagnitude(const Tensor &x) {
+  auto complex = dyn_cast<ComplexType>(x.element());
+  if (!complex)
+    return abs(x);
+  Builder &b = x.builder();
+  Type part = x.type().clone(complex.getElementType());
+  Tensor real(b, stablehlo::RealOp::create(b, part, x)), imaginary(b, stablehlo::ImagOp::create(b, part, x));
+  return abs(real) + abs(imaginary);
+}
+
 /// In step k, the row with the largest element of column k goes to row k, and its multiples are subtracted from the
 /// rows below.
 LU factorLU(const Tensor &a) {
@@ -81,7 +92,7 @@ LU factorLU(const Tensor &a) {
   auto step = [&](const Tensor &k, ArrayRef<Tensor> state) -> SmallVector<Tensor> {
     Tensor matrix = state[0];
     Tensor number = numberRows(matrix);
-    Tensor magnitude = abs(dynamicSlice(matrix, -1, k));
+    Tensor magnitude = getMagnitude(dynamicSlice(matrix, -1, k));
     magnitude = select(number >= spread(k, number), magnitude, magnitude.like(-1.0));
     // The first of the largest, as LAPACK takes it.
     Tensor largest = reshape(maximumAlong(magnitude, -2), one);
@@ -126,9 +137,9 @@ LU factorLU(const Tensor &a) {
 
 Results expandGetrf(Builder &b, Operation *op) {
   Type operand = op->getNumOperands() == 1 ? op->getOperand(0).getType() : Type();
-  if (!operand || op->getNumResults() != 3 || !areTensorsOfRank(2, op->getOperandTypes()) || !isRealTensor(operand) ||
-      op->getResult(0).getType() != operand)
-    return op->emitError("an LU call takes matrices of f32 or f64 and gives factors, pivots and a status");
+  if (!operand || op->getNumResults() != 3 || !areTensorsOfRank(2, op->getOperandTypes()) ||
+      !isRealTensor(stablehlo::getRealType(getElementTypeOrSelf(operand))) || op->getResult(0).getType() != operand)
+    return op->emitError("an LU call takes matrices and gives factors, pivots and a status");
   LU lu = factorLU(Tensor(b, op->getOperand(0)));
   return SmallVector<Value>{lu.packed, lu.pivots, lu.info};
 }
@@ -148,39 +159,8 @@ Results expandGeqrf(Builder &b, Operation *op) {
   if (!operand || op->getNumResults() != 2 || !areTensorsOfRank(2, op->getOperandTypes()) || !isRealTensor(operand) ||
       op->getResult(0).getType() != operand)
     return op->emitError("a QR call takes matrices of f32 or f64 and gives packed factors and scales");
-  Tensor a(b, op->getOperand(0));
-  int64_t steps = std::min(a.extent(-2), a.extent(-1));
-  auto tauType = cast<RankedTensorType>(op->getResult(1).getType());
-  auto step = [&](const Tensor &j, ArrayRef<Tensor> state) -> SmallVector<Tensor> {
-    const Tensor &matrix = state[0];
-    Tensor number = numberRows(matrix), column = dynamicSlice(matrix, -1, j);
-    Tensor alpha = dynamicSlice(column, -2, j);
-    Tensor isBelow = number > spread(j, number);
-    Tensor below = select(isBelow, column, column.like(0.0));
-    // Scaled, so that squares neither overflow nor vanish.
-    Tensor scale = maximum(reshape(maximumAlong(abs(below), -2), alpha.shape()), abs(alpha));
-    Tensor safeScale = select(scale > 0.0, scale, scale.like(1.0));
-    Tensor scaled = below / stretch(safeScale, below.shape());
-    Tensor squares = sumRows(scaled * scaled), scaledAlpha = alpha / safeScale;
-    Tensor norm = safeScale * sqrt(squares + scaledAlpha * scaledAlpha);
-    Tensor isIdentity = squares == 0.0;
-    Tensor beta = select(alpha >= 0.0, -norm, norm);
-    Tensor tau = select(isIdentity, alpha.like(0.0), (beta - alpha) / select(isIdentity, beta.like(1.0), beta));
-    Tensor divisor = select(isIdentity, alpha.like(1.0), alpha - beta);
-    Tensor tail = below / stretch(divisor, below.shape());
-    Tensor vector = makeReflector(tail, number, j);
-    // H A = A - tau v (v^T A), on the columns to the right.
-    Tensor products = sumRows(stretch(vector, matrix.shape()) * matrix) * stretch(tau, shapeOfRow(matrix));
-    Tensor isRight = numberColumns(matrix) > spread(j, numberColumns(matrix));
-    Tensor rest = matrix - outerProduct(vector, select(isRight, products, products.like(0.0)));
-    Tensor diagonal = stretch(select(isIdentity, alpha, beta), column.shape());
-    Tensor packed = select(isBelow, tail, select(number == spread(j, number), diagonal, dynamicSlice(rest, -1, j)));
-    SmallVector<int64_t> entry(tauType.getShape());
-    entry.back() = 1;
-    return {dynamicUpdate(rest, packed, -1, j), dynamicUpdate(state[1], reshape(tau, entry), -1, j)};
-  };
-  SmallVector<Tensor> results = forLoop(b, 0, steps, {a, splat(b, tauType, 0.0)}, step);
-  return SmallVector<Value>{results[0], results[1]};
+  PackedQR qr = factorQR(Tensor(b, op->getOperand(0)));
+  return SmallVector<Value>{qr.packed, qr.tau};
 }
 
 /// The first columns of the product of the reflections.
@@ -190,20 +170,7 @@ Results expandOrgqr(Builder &b, Operation *op) {
       !areTensorsOfRank(2, operand) || op->getResult(0).getType() != operand)
     return op->emitError("a call for Q takes packed reflections of f32 or f64 and their scales");
   Tensor a(b, op->getOperand(0)), tau(b, op->getOperand(1));
-  int64_t steps = tau.extent(-1);
-  SmallVector<int64_t> matrix(a.shape().take_back(2)), one(a.shape());
-  one[a.rank() - 1] = one[a.rank() - 2] = 1;
-  Tensor isDiagonal = iota(b, matrix, b.getI32Type(), 0) == iota(b, matrix, b.getI32Type(), 1);
-  isDiagonal = broadcast(isDiagonal, a.shape(), {a.rank() - 2, a.rank() - 1});
-  auto step = [&](const Tensor &i, ArrayRef<Tensor> state) -> SmallVector<Tensor> {
-    const Tensor &q = state[0];
-    Tensor j = i.likeInteger(steps - 1) - i;
-    Tensor vector = makeReflector(dynamicSlice(a, -1, j), numberRows(a), j);
-    Tensor scale = reshape(dynamicSlice(tau, -1, j), one);
-    Tensor products = sumRows(stretch(vector, q.shape()) * q) * stretch(scale, shapeOfRow(q));
-    return {q - outerProduct(vector, products)};
-  };
-  return SmallVector<Value>{forLoop(b, 0, steps, {select(isDiagonal, a.like(1.0), a.like(0.0))}, step)[0]};
+  return SmallVector<Value>{makeQ({a, tau}, a.extent(-1))};
 }
 
 //===----------------------------------------------------------------------===//
@@ -280,27 +247,87 @@ Results expandGtsv(Builder &b, Operation *op) {
 
 Results refuse(Builder &, Operation *op) {
   StringRef target = cast<stablehlo::CustomCallOp>(op).getCallTargetName();
-  StringRef what = target.contains("gesdd") || target.contains("gesvd") ? "singular values"
-                   : target.contains("geev") || target.contains("evd")  ? "eigenvalues"
-                   : target.contains("gees") || target.contains("trsyl")
-                       ? "Schur factors"
-                       : "reductions to Hessenberg or tridiagonal form";
+  StringRef what = target.contains("gees") || target.contains("trsyl")    ? "Schur factors"
+                   : target.contains("geev") || target.contains("heevd")  ? "complex eigenvalues"
+                   : target.contains("gesdd") || target.contains("gesvd") ? "complex singular vectors"
+                                                                          : "Hessenberg or tridiagonal form";
   return op->emitError() << "the decomposition of matrices into " << what << " (custom call '" << target
                          << "') is not supported";
 }
 
 } // namespace
 
+PackedQR factorQR(const Tensor &a) {
+  Builder &b = a.builder();
+  int64_t steps = std::min(a.extent(-2), a.extent(-1));
+  SmallVector<int64_t> tauShape(a.shape().drop_back());
+  tauShape.back() = steps;
+  Tensor tau = splat(b, a.type().clone(tauShape), 0.0);
+  auto step = [&](const Tensor &j, ArrayRef<Tensor> state) -> SmallVector<Tensor> {
+    const Tensor &matrix = state[0];
+    Tensor number = numberRows(matrix), column = dynamicSlice(matrix, -1, j);
+    Tensor alpha = dynamicSlice(column, -2, j);
+    Tensor isBelow = number > spread(j, number);
+    Tensor below = select(isBelow, column, column.like(0.0));
+    // Scaled, so that squares neither overflow nor vanish.
+    Tensor scale = maximum(reshape(maximumAlong(abs(below), -2), alpha.shape()), abs(alpha));
+    Tensor safeScale = select(scale > 0.0, scale, scale.like(1.0));
+    Tensor scaled = below / stretch(safeScale, below.shape());
+    Tensor squares = sumRows(scaled * scaled), scaledAlpha = alpha / safeScale;
+    Tensor norm = safeScale * sqrt(squares + scaledAlpha * scaledAlpha);
+    Tensor isIdentity = squares == 0.0;
+    Tensor beta = select(alpha >= 0.0, -norm, norm);
+    Tensor tau = select(isIdentity, alpha.like(0.0), (beta - alpha) / select(isIdentity, beta.like(1.0), beta));
+    Tensor divisor = select(isIdentity, alpha.like(1.0), alpha - beta);
+    Tensor tail = below / stretch(divisor, below.shape());
+    Tensor vector = makeReflector(tail, number, j);
+    // H A = A - tau v (v^T A), on the columns to the right.
+    Tensor products = sumRows(stretch(vector, matrix.shape()) * matrix) * stretch(tau, shapeOfRow(matrix));
+    Tensor isRight = numberColumns(matrix) > spread(j, numberColumns(matrix));
+    Tensor rest = matrix - outerProduct(vector, select(isRight, products, products.like(0.0)));
+    Tensor diagonal = stretch(select(isIdentity, alpha, beta), column.shape());
+    Tensor packed = select(isBelow, tail, select(number == spread(j, number), diagonal, dynamicSlice(rest, -1, j)));
+    SmallVector<int64_t> entry(tauShape);
+    entry.back() = 1;
+    return {dynamicUpdate(rest, packed, -1, j), dynamicUpdate(state[1], reshape(tau, entry), -1, j)};
+  };
+  SmallVector<Tensor> results = forLoop(b, 0, steps, {a, tau}, step);
+  return {results[0], results[1]};
+}
+
+Tensor makeQ(const PackedQR &qr, int64_t columns) {
+  Builder &b = qr.packed.builder();
+  int64_t steps = qr.tau.extent(-1), rank = qr.packed.rank();
+  SmallVector<int64_t> shape(qr.packed.shape()), one(shape);
+  shape.back() = columns;
+  one[rank - 1] = one[rank - 2] = 1;
+  ArrayRef<int64_t> matrix = ArrayRef(shape).take_back(2);
+  Tensor isDiagonal = iota(b, matrix, b.getI32Type(), 0) == iota(b, matrix, b.getI32Type(), 1);
+  Tensor identity = broadcast(convert(isDiagonal, qr.packed.element()), shape, {rank - 2, rank - 1});
+  // The last reflection acts first.
+  auto step = [&](const Tensor &i, ArrayRef<Tensor> state) -> SmallVector<Tensor> {
+    const Tensor &q = state[0];
+    Tensor j = i.likeInteger(steps - 1) - i;
+    Tensor vector = makeReflector(dynamicSlice(qr.packed, -1, j), numberRows(qr.packed), j);
+    Tensor scale = reshape(dynamicSlice(qr.tau, -1, j), one);
+    Tensor products = sumRows(stretch(vector, q.shape()) * q) * stretch(scale, shapeOfRow(q));
+    return {q - outerProduct(vector, products)};
+  };
+  return forLoop(b, 0, steps, {identity}, step)[0];
+}
+
 void addFactorizationExpansions(ExpansionTable &table) {
-  for (StringRef type : {"s", "d"}) {
+  for (StringRef type : {"s", "d", "c", "z"})
     table.addCall(("lapack_" + type + "getrf_ffi").str(), expandGetrf);
+  for (StringRef type : {"s", "d"}) {
     table.addCall(("lapack_" + type + "geqrf_ffi").str(), expandGeqrf);
     table.addCall(("lapack_" + type + "orgqr_ffi").str(), expandOrgqr);
     table.addCall(("lapack_" + type + "gtsv_ffi").str(), expandGtsv);
   }
-  for (StringRef type : {"s", "d", "c", "z"})
-    for (StringRef name : {"geev", "gees", "gehrd", "gesdd", "gesvd", "heevd", "hetrd", "syevd", "sytrd", "trsyl"})
-      table.addCall(("lapack_" + type + name + "_ffi").str(), refuse);
+  for (StringRef name : {"sgees",  "dgees",  "cgees",  "zgees",  "sgeev",  "dgeev",  "cgeev",  "zgeev",  "cheevd",
+                         "zheevd", "cgesdd", "zgesdd", "cgesvd", "zgesvd", "sgehrd", "dgehrd", "cgehrd", "zgehrd",
+                         "ssytrd", "dsytrd", "chetrd", "zhetrd", "strsyl", "dtrsyl", "ctrsyl", "ztrsyl"})
+    table.addCall(("lapack_" + name + "_ffi").str(), refuse);
 }
 
 } // namespace latewood::input

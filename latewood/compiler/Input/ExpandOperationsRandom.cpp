@@ -123,7 +123,8 @@ Bits threefry64(const Tensor &key, const Tensor &counter, ArrayRef<int64_t> shap
   return {join64(words[0], words[1]), counter + scalar(key.builder(), counter.element(), used)};
 }
 
-/// `words` words of 32 bits, in groups of four. `counter` has 128 bits, lowest word first, or 64 bits: then the key is its high half.
+/// `words` words of 32 bits, in groups of four. `counter` has 128 bits, lowest word first, or 64 bits: then the key is
+/// its high half.
 Bits philoxWords(const Tensor &key, const Tensor &counter, int64_t words) {
   int64_t groups = llvm::divideCeil(words, 4);
   Tensor low = reshape(slice(counter, 0, 0, 1), {});

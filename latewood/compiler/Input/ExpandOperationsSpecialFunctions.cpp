@@ -175,6 +175,36 @@ Tensor nextAfter(const Tensor &x, const Tensor &y) {
   return select(isNaN(x) | isNaN(y), x.likeNaN(), result);
 }
 
+// The high word of x * y from products of half words: with x = a + b 2^h and y = c + d 2^h, it is b d and the carries
+// out of a c + (a d + b c) 2^h.
+Tensor multiplyHigh(const Tensor &x, const Tensor &y) {
+  Builder &b = x.builder();
+  unsigned width = x.width();
+  bool isUnsigned = x.element().isUnsignedInteger();
+  if (width < 64) {
+    // A type of twice as many bits is at hand.
+    unsigned bits = 2 * std::max(8u, width);
+    Type wide = isUnsigned ? b.getIntegerType(bits, /*isSigned=*/false) : b.getIntegerType(bits);
+    Tensor product = convert(x, wide) * convert(y, wide);
+    if (isUnsigned)
+      return convert(product >> width, x.element());
+    Tensor high(b, stablehlo::ShiftRightArithmeticOp::create(b, product.type(), product, product.likeInteger(width)));
+    return convert(high, x.element());
+  }
+  Type word = b.getIntegerType(64, /*isSigned=*/false);
+  Tensor u = bitcast(x, word), v = bitcast(y, word), mask = u.likeInteger(0xFFFFFFFF);
+  Tensor uLow = u & mask, uHigh = u >> 32, vLow = v & mask, vHigh = v >> 32;
+  Tensor middle = uHigh * vLow + ((uLow * vLow) >> 32);
+  Tensor carry = (uLow * vHigh + (middle & mask)) >> 32;
+  Tensor high = uHigh * vHigh + (middle >> 32) + carry;
+  if (isUnsigned)
+    return high;
+  // A negative number is its bits less 2^64.
+  Tensor zero = u.like(0.0);
+  high = high - select(x < 0.0, v, zero) - select(y < 0.0, u, zero);
+  return bitcast(high, x.element());
+}
+
 //===----------------------------------------------------------------------===//
 // The table
 //===----------------------------------------------------------------------===//
@@ -197,6 +227,10 @@ Results expandNextAfter(Builder &b, Operation *op) {
   if (!x.element().isF32() && !x.element().isF64() && !x.element().isF16() && !x.element().isBF16())
     return op->emitError() << "'" << op->getName() << "' of element type " << x.element() << " is not supported";
   return SmallVector<Value>{nextAfter(x, y)};
+}
+
+Results expandMulhi(Builder &b, Operation *op) {
+  return SmallVector<Value>{multiplyHigh(Tensor(b, op->getOperand(0)), Tensor(b, op->getOperand(1)))};
 }
 
 Results expandConjugate(Builder &b, Operation *op) {
@@ -236,6 +270,7 @@ void addSpecialFunctionExpansions(ExpansionTable &table) {
   table.add<chlo::IsNegInfOp>(expandIsInfinite);
   table.add<chlo::IsPosInfOp>(expandIsInfinite);
   table.add<chlo::LgammaOp>(expandUnary<lgamma>);
+  table.add<chlo::MulhiOp>(expandMulhi);
   table.add<chlo::NextAfterOp>(expandNextAfter);
   table.add<chlo::PolygammaOp>(expandBinary<polygamma>);
   table.add<chlo::ZetaOp>(expandBinary<zeta>);

@@ -268,6 +268,11 @@ Tensor maximumAlong(const Tensor &x, int64_t dim) {
   return reduce<stablehlo::MaxOp>(x, scalar(x.builder(), x.element(), least.getZExtValue()), {dim});
 }
 
+Tensor isAny(const Tensor &x) {
+  return reduce<stablehlo::OrOp>(x, scalar(x.builder(), x.element(), 0),
+                                 llvm::to_vector(llvm::seq<int64_t>(0, x.rank())));
+}
+
 Tensor multiplyMatrices(const Tensor &x, const Tensor &y) {
   Builder &b = x.builder();
   int64_t batch = x.rank() - 2;
@@ -292,29 +297,37 @@ Tensor sortDescending(const Tensor &x) {
   return Tensor(b, sort->getResult(0));
 }
 
-SmallVector<Tensor> forLoop(Builder &b, int64_t begin, int64_t end, ArrayRef<Tensor> state,
-                            function_ref<SmallVector<Tensor>(const Tensor &, ArrayRef<Tensor>)> body) {
-  SmallVector<Value> inits = {scalar(b, b.getI32Type(), begin)};
-  inits.append(state.begin(), state.end());
+SmallVector<Tensor> whileLoop(Builder &b, ArrayRef<Tensor> state, function_ref<Tensor(ArrayRef<Tensor>)> goesOn,
+                              function_ref<SmallVector<Tensor>(ArrayRef<Tensor>)> body) {
+  SmallVector<Value> inits(state.begin(), state.end());
   SmallVector<Type> types = llvm::to_vector(ValueRange(inits).getTypes());
   SmallVector<Location> locations(types.size(), b.getLoc());
+  auto wrap = [&](ValueRange values) {
+    return llvm::map_to_vector(values, [&](Value value) { return Tensor(b, value); });
+  };
   auto loop = stablehlo::WhileOp::create(b, types, inits);
   OpBuilder::InsertionGuard guard(b);
   Block *cond = b.createBlock(&loop.getCond(), {}, types, locations);
-  Value goesOn = Tensor(b, cond->getArgument(0)) < scalar(b, b.getI32Type(), end);
-  stablehlo::ReturnOp::create(b, goesOn);
+  Value condition = goesOn(wrap(cond->getArguments()));
+  stablehlo::ReturnOp::create(b, condition);
   Block *block = b.createBlock(&loop.getBody(), {}, types, locations);
-  Tensor i(b, block->getArgument(0));
-  SmallVector<Tensor> carried;
-  for (Value argument : block->getArguments().drop_front())
-    carried.push_back(Tensor(b, argument));
-  SmallVector<Value> next = {i + i.likeInteger(1)};
-  for (const Tensor &tensor : body(i, carried))
-    next.push_back(tensor);
-  stablehlo::ReturnOp::create(b, next);
-  SmallVector<Tensor> results;
-  for (Value result : loop->getResults().drop_front())
-    results.push_back(Tensor(b, result));
+  SmallVector<Tensor> next = body(wrap(block->getArguments()));
+  stablehlo::ReturnOp::create(b, SmallVector<Value>(next.begin(), next.end()));
+  return wrap(loop->getResults());
+}
+
+SmallVector<Tensor> forLoop(Builder &b, int64_t begin, int64_t end, ArrayRef<Tensor> state,
+                            function_ref<SmallVector<Tensor>(const Tensor &, ArrayRef<Tensor>)> body) {
+  SmallVector<Tensor> carried = {scalar(b, b.getI32Type(), begin)};
+  carried.append(state.begin(), state.end());
+  auto goesOn = [&](ArrayRef<Tensor> values) { return values[0] < scalar(b, b.getI32Type(), end); };
+  auto step = [&](ArrayRef<Tensor> values) {
+    SmallVector<Tensor> next = {values[0] + values[0].likeInteger(1)};
+    next.append(body(values[0], values.drop_front()));
+    return next;
+  };
+  SmallVector<Tensor> results = whileLoop(b, carried, goesOn, step);
+  results.erase(results.begin());
   return results;
 }
 

@@ -156,8 +156,15 @@ Tensor maximumAlong(const Tensor &x, int64_t dim);
 /// The products of the matrices in the last two dimensions; all dimensions before are a batch. Computed as exactly as
 /// floats are.
 Tensor multiplyMatrices(const Tensor &x, const Tensor &y);
+/// Whether any element of a boolean tensor is true.
+Tensor isAny(const Tensor &x);
 /// `x`, sorted along its last dimension: descending integers.
 Tensor sortDescending(const Tensor &x);
+
+/// Carries `state` through a loop that goes on while `goesOn`, a 0-dimensional boolean, holds.
+llvm::SmallVector<Tensor> whileLoop(mlir::ImplicitLocOpBuilder &b, llvm::ArrayRef<Tensor> state,
+                                    llvm::function_ref<Tensor(llvm::ArrayRef<Tensor> state)> goesOn,
+                                    llvm::function_ref<llvm::SmallVector<Tensor>(llvm::ArrayRef<Tensor> state)> body);
 
 /// Carries `state` through the loop `for i in [begin, end)`; `i` is a 0-dimensional i32.
 llvm::SmallVector<Tensor>

@@ -100,6 +100,17 @@ class CHLO_BinaryOp<string mnemonic, string what, string first, string second> :
   let extraClassDefinition = compatible # inferSame;
 }
 
+def CHLO_MulhiOp : CHLO_ElementwiseOp<"mulhi", "The high half of the product of integers"> {
+  let description = [{
+    The product in twice as many bits, shifted right by the width of an element.
+
+    Constraints: (C1) both operands and the result have the same type.
+  }];
+  let arguments = (ins StableHLO_IntTensor:$lhs, StableHLO_IntTensor:$rhs);
+  let results = (outs StableHLO_IntTensor:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type(results)";
+  let extraClassDefinition = compatible # inferSame;
+}
 def CHLO_NextAfterOp : CHLO_BinaryOp<"next_after", "The next number after x in the direction of y", "x", "y">;
 def CHLO_PolygammaOp : CHLO_BinaryOp<"polygamma", "Derivative of order n of the digamma function at x", "n", "x">;
 def CHLO_ZetaOp : CHLO_BinaryOp<"zeta", "Hurwitz zeta function", "x", "q">;

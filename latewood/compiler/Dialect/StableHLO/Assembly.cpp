@@ -103,6 +103,24 @@ void printPairwiseTypes(OpAsmPrinter &printer, Operation *, TypeRange operands, 
   llvm::interleaveComma(operands, printer);
 }
 
+ParseResult parseTokenTypes(OpAsmParser &parser, ArrayRef<OpAsmParser::UnresolvedOperand> operands,
+                            SmallVectorImpl<Type> &types, Type &result) {
+  SMLoc location = parser.getCurrentLocation();
+  if (parser.parseType(result))
+    return failure();
+  types.assign(operands.size(), result);
+  auto function = dyn_cast<FunctionType>(result);
+  if (!function)
+    return success();
+  if (function.getNumResults() != 1)
+    return parser.emitError(location) << "expected one result";
+  types.assign(function.getInputs().begin(), function.getInputs().end());
+  result = function.getResult(0);
+  return success();
+}
+
+void printTokenTypes(OpAsmPrinter &printer, Operation *, OperandRange, TypeRange, Type result) { printer << result; }
+
 ParseResult parseTupleTypes(OpAsmParser &parser, SmallVectorImpl<Type> &operands, Type &result) {
   SMLoc location = parser.getCurrentLocation();
   Type type;

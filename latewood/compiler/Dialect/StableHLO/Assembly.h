@@ -47,6 +47,13 @@ mlir::ParseResult parsePairwiseTypes(mlir::OpAsmParser &parser, llvm::SmallVecto
 void printPairwiseTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::TypeRange operands,
                         mlir::TypeRange results);
 
+/// TokenTypes: one type, for all operands and the result, or a function type.
+mlir::ParseResult parseTokenTypes(mlir::OpAsmParser &parser,
+                                  llvm::ArrayRef<mlir::OpAsmParser::UnresolvedOperand> operands,
+                                  llvm::SmallVectorImpl<mlir::Type> &types, mlir::Type &result);
+void printTokenTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::OperandRange operands,
+                     mlir::TypeRange types, mlir::Type result);
+
 /// TupleTypes: the tuple type alone if its elements are the operands' types, or a function type.
 mlir::ParseResult parseTupleTypes(mlir::OpAsmParser &parser, llvm::SmallVectorImpl<mlir::Type> &operands,
                                   mlir::Type &result);

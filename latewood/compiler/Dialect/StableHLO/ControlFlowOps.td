@@ -116,7 +116,7 @@ def StableHLO_AfterAllOp : StableHLO_Op<"after_all", [Pure]> {
   let summary = "a token that comes after all given tokens";
   let arguments = (ins Variadic<StableHLO_TokenType>:$inputs);
   let results = (outs StableHLO_TokenType:$result);
-  let assemblyFormat = "$inputs attr-dict `:` functional-type(operands, results)";
+  let assemblyFormat = "$inputs attr-dict `:` custom<TokenTypes>(ref($inputs), type($inputs), type($result))";
 }
 
 def StableHLO_CreateTokenOp : StableHLO_Op<"create_token", [Pure]> {

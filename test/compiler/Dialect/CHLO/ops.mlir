@@ -68,6 +68,14 @@ func.func @binary(%x: tensor<4xf32>, %y: tensor<4xf32>) {
   return
 }
 
+// Tests that the function of integers keeps its form.
+// CHECK-LABEL: func.func @mulhi(
+func.func @mulhi(%x: tensor<4xui8>) {
+  // CHECK: chlo.mulhi %{{.*}}, %{{.*}} : tensor<4xui8>, tensor<4xui8> -> tensor<4xui8>
+  %r0 = chlo.mulhi %x, %x : tensor<4xui8>, tensor<4xui8> -> tensor<4xui8>
+  return
+}
+
 // Tests that top_k names its results.
 // CHECK-LABEL: func.func @top_k(
 func.func @top_k(%x: tensor<6x4xf32>) {

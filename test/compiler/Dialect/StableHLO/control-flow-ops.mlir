@@ -71,7 +71,7 @@ func.func @order(%x: tensor<2xf32>, %y: tensor<i32>) {
   %0:2 = stablehlo.optimization_barrier %x, %y : tensor<2xf32>, tensor<i32>
   // CHECK: stablehlo.create_token : !stablehlo.token
   %1 = stablehlo.create_token : !stablehlo.token
-  // CHECK: stablehlo.after_all %{{.*}}, %{{.*}} : (!stablehlo.token, !stablehlo.token) -> !stablehlo.token
-  %2 = stablehlo.after_all %1, %1 : (!stablehlo.token, !stablehlo.token) -> !stablehlo.token
+  // CHECK: stablehlo.after_all %{{.*}}, %{{.*}} : !stablehlo.token
+  %2 = stablehlo.after_all %1, %1 : !stablehlo.token
   return
 }

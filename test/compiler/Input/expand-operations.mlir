@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// RUN: latewood-opt %s --split-input-file --latewood-expand-operations | FileCheck %s
+
+// Tests that a few largest elements are found by reductions over keys of value and index.
+// CHECK-LABEL: func @top_k_few
+// CHECK: %[[BITS:.+]] = stablehlo.bitcast_convert %{{.+}} : (tensor<4x100xf32>) -> tensor<4x100xi32>
+// CHECK: stablehlo.iota dim = 1 : tensor<4x100xi32>
+// CHECK: stablehlo.or {{.+}} : tensor<4x100xi64>
+// CHECK-COUNT-2: stablehlo.reduce{{.+}}applies stablehlo.maximum across dimensions = [1] : (tensor<4x100xi64>, tensor<i64>)
+// CHECK-NOT: stablehlo.sort
+func.func @top_k_few(%x: tensor<4x100xf32>) -> (tensor<4x2xf32>, tensor<4x2xi32>) {
+  %values, %indices = chlo.top_k(%x, k = 2) : tensor<4x100xf32> -> (tensor<4x2xf32>, tensor<4x2xi32>)
+  return %values, %indices : tensor<4x2xf32>, tensor<4x2xi32>
+}
+
+// -----
+
+// Tests that more are found by sorting, and that a value of 16 bits shares 32 bits with its index.
+// CHECK-LABEL: func @top_k_many
+// CHECK: "stablehlo.sort"(%{{[^,]+}})
+// CHECK: (tensor<100xi32>) -> tensor<100xi32>
+// CHECK: stablehlo.slice {{.+}} [0:50] : (tensor<100xi32>) -> tensor<50xi32>
+func.func @top_k_many(%x: tensor<100xf16>) -> (tensor<50xf16>, tensor<50xi32>) {
+  %values, %indices = chlo.top_k(%x, k = 50) : tensor<100xf16> -> (tensor<50xf16>, tensor<50xi32>)
+  return %values, %indices : tensor<50xf16>, tensor<50xi32>
+}
+
+// -----
+
+// Tests that special functions of narrow floats are computed in f32 and rounded once.
+// CHECK-LABEL: func @lgamma
+// CHECK: stablehlo.convert %{{.+}} : (tensor<8xbf16>) -> tensor<8xf32>
+// CHECK-NOT: bf16
+// CHECK: stablehlo.log_plus_one {{.+}} : tensor<8xf32>
+// CHECK: stablehlo.convert %{{.+}} : (tensor<8xf32>) -> tensor<8xbf16>
+// CHECK-NOT: chlo.
+func.func @lgamma(%x: tensor<8xbf16>) -> tensor<8xbf16> {
+  %0 = chlo.lgamma %x : tensor<8xbf16> -> tensor<8xbf16>
+  return %0 : tensor<8xbf16>
+}
+
+// -----
+
+// Tests that an operation of a dynamic shape is left to engines.
+// CHECK-LABEL: func @dynamic
+// CHECK: chlo.lgamma
+func.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = chlo.lgamma %x : tensor<?xf32> -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+// Tests that statistics are sums over all dimensions but the feature's.
+// CHECK-LABEL: func @batch_norm
+// CHECK: %[[SUM:.+]] = stablehlo.reduce(%{{.+}} init: %{{.+}}) applies stablehlo.add across dimensions = [0, 2] : (tensor<4x3x5xf32>, tensor<f32>) -> tensor<3xf32>
+// CHECK: stablehlo.divide %[[SUM]]
+// CHECK: stablehlo.reduce
+// CHECK: stablehlo.sqrt
+func.func @batch_norm(%x: tensor<4x3x5xf32>, %s: tensor<3xf32>, %o: tensor<3xf32>) -> (tensor<4x3x5xf32>, tensor<3xf32>, tensor<3xf32>) {
+  %y, %m, %v = "stablehlo.batch_norm_training"(%x, %s, %o) {epsilon = 0.125 : f32, feature_index = 1 : i64} : (tensor<4x3x5xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<4x3x5xf32>, tensor<3xf32>, tensor<3xf32>)
+  return %y, %m, %v : tensor<4x3x5xf32>, tensor<3xf32>, tensor<3xf32>
+}
+
+// -----
+
+// Tests that a small system is solved by a loop over its rows.
+// CHECK-LABEL: func @triangular
+// CHECK: stablehlo.compare{{ *}}GT
+// CHECK: stablehlo.while
+// CHECK: stablehlo.dynamic_update_slice
+// CHECK-NOT: stablehlo.dot_general
+func.func @triangular(%a: tensor<8x8xf32>, %b: tensor<8x2xf32>) -> tensor<8x2xf32> {
+  %0 = "stablehlo.triangular_solve"(%a, %b) {left_side = true, lower = true, unit_diagonal = false, transpose_a = #stablehlo<transpose NO_TRANSPOSE>} : (tensor<8x8xf32>, tensor<8x2xf32>) -> tensor<8x2xf32>
+  return %0 : tensor<8x2xf32>
+}
+
+// -----
+
+// Tests that blocks of a large matrix meet in matrix products.
+// CHECK-LABEL: func @cholesky
+// CHECK: stablehlo.while
+// CHECK: stablehlo.dot_general {{.+}} : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
+// CHECK: stablehlo.while
+// CHECK-NOT: stablehlo.cholesky
+func.func @cholesky(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %0 = stablehlo.cholesky %a, lower = true : tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+
+// -----
+
+// Tests that a transform of composite length is two products with factors between them.
+// CHECK-LABEL: func @fft
+// CHECK: stablehlo.real
+// CHECK: stablehlo.imag
+// CHECK: stablehlo.dot_general {{.+}} : (tensor<4x128xf32>, tensor<128x128xf32>) -> tensor<4x128xf32>
+// CHECK: stablehlo.dot_general {{.+}} : (tensor<128x4xf32>, tensor<4x4xf32>) -> tensor<128x4xf32>
+// CHECK: stablehlo.complex
+func.func @fft(%x: tensor<2x128xcomplex<f32>>) -> tensor<2x128xcomplex<f32>> {
+  %0 = stablehlo.fft %x, type = FFT, length = [128] : (tensor<2x128xcomplex<f32>>) -> tensor<2x128xcomplex<f32>>
+  return %0 : tensor<2x128xcomplex<f32>>
+}
+
+// -----
+
+// Tests that dynamic operations of static types become static ones, where bounds can be computed.
+// CHECK-LABEL: func @static_forms
+// CHECK: stablehlo.reshape
+// CHECK: stablehlo.pad %{{.+}}, %{{.+}}, low = [1, 2], high = [0, 1], interior = [0, 1]
+// CHECK: stablehlo.dynamic_slice
+// CHECK-NOT: get_dimension_size
+func.func @static_forms(%x: tensor<2x3xf32>, %at: tensor<2xi32>, %zero: tensor<f32>) -> (tensor<4x6xf32>, tensor<2x2xf32>, tensor<i32>) {
+  %shape = stablehlo.constant dense<[3, 2]> : tensor<2xi32>
+  %0 = stablehlo.dynamic_reshape %x, %shape : (tensor<2x3xf32>, tensor<2xi32>) -> tensor<3x2xf32>
+  %one = stablehlo.constant dense<1> : tensor<2xi32>
+  %low = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
+  %high = stablehlo.constant dense<[0, 1]> : tensor<2xi32>
+  %1 = stablehlo.dynamic_pad %0, %zero, %low, %high, %high : (tensor<3x2xf32>, tensor<f32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<4x6xf32>
+  %limit = stablehlo.add %at, %shape : tensor<2xi32>
+  %2 = stablehlo.real_dynamic_slice %x, %at, %limit, %one : (tensor<2x3xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<2x2xf32>
+  %3 = stablehlo.get_dimension_size %x, dim = 1 : (tensor<2x3xf32>) -> tensor<i32>
+  return %1, %2, %3 : tensor<4x6xf32>, tensor<2x2xf32>, tensor<i32>
+}
+
+// -----
+
+// Tests that an assertion about static shapes vanishes, and that another one is the host's.
+// CHECK-LABEL: func @assertions
+// CHECK-COUNT-1: plan.assert %{{.+}}, "n is {0}"(%{{.+}})
+// CHECK-NOT: shape_assertion
+// CHECK-NOT: plan.assert
+func.func @assertions(%x: tensor<2x3xf32>, %n: tensor<i32>) {
+  %0 = stablehlo.get_dimension_size %x, dim = 1 : (tensor<2x3xf32>) -> tensor<i32>
+  %three = stablehlo.constant dense<3> : tensor<i32>
+  %1 = stablehlo.compare EQ, %0, %three, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.custom_call @shape_assertion(%1, %0) {api_version = 2 : i32, error_message = "got {0}", has_side_effect = true} : (tensor<i1>, tensor<i32>) -> ()
+  %2 = stablehlo.compare EQ, %n, %three, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  stablehlo.custom_call @shape_assertion(%2, %n) {api_version = 2 : i32, error_message = "n is {0}", has_side_effect = true} : (tensor<i1>, tensor<i32>) -> ()
+  return
+}
+
+// -----
+
+// Tests that one process is its own group.
+// CHECK-LABEL: func @alone
+// CHECK-SAME: (%[[X:.+]]: tensor<4xf32>)
+// CHECK: return %[[X]], %[[X]]
+func.func @alone(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %0 = "stablehlo.all_gather"(%x) {all_gather_dim = 0 : i64, replica_groups = dense<0> : tensor<1x1xi64>} : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = "stablehlo.collective_permute"(%x) {source_target_pairs = dense<0> : tensor<1x2xi64>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}

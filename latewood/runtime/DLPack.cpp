@@ -2,6 +2,7 @@
 
 #include "latewood/runtime/DLPack.h"
 
+#include "latewood/runtime/Exceptions.h"
 #include "latewood/runtime/ResultMaker.h"
 
 #include <algorithm>
@@ -73,7 +74,8 @@ StatusOr<Managed *> exportAs(const Ref<MemRefValue> &value) {
     return unimplemented("DLPack: memory of a device is out of reach for this build");
   LATEWOOD_RETURN_IF_ERROR(value->waitUntilReady());
   LATEWOOD_ASSIGN_OR_RETURN(DataType type, dataType(value->elementType()));
-  auto *owner = new Export<Managed>;
+  auto holder = std::make_unique<Export<Managed>>();
+  Export<Managed> *owner = holder.get();
   owner->value = value;
   owner->storage = value->storage();
   owner->shape.assign(value->shape().begin(), value->shape().end());
@@ -89,12 +91,13 @@ StatusOr<Managed *> exportAs(const Ref<MemRefValue> &value) {
   tensor.shape = owner->shape.data();
   tensor.strides = owner->strides.data();
   tensor.byteOffset = 0;
-  return &owner->managed;
+  return &holder.release()->managed;
 }
 
 template <typename Managed>
 StatusOr<Ref<MemRefValue>> importFrom(Managed *managed, bool isReadOnly, bool assertCanonicalStrides) {
   const Tensor &tensor = managed->tensor;
+  bool isTakenOver = false;
   auto build = [&]() -> StatusOr<Ref<MemRefValue>> {
     if (tensor.device.type != deviceCPU && tensor.device.type != deviceCUDAHost)
       return unimplemented("DLPack: expected memory of the host, got device type " +
@@ -119,14 +122,15 @@ StatusOr<Ref<MemRefValue>> importFrom(Managed *managed, bool isReadOnly, bool as
     if (assertCanonicalStrides && !value->hasCanonicalStrides())
       return invalidArgument("Given strides " + shapeText(strides) + " do not match canonical strides " +
                              shapeText(canonicalStrides(shape)) + " for shape " + shapeText(shape));
+    isTakenOver = true;
     Ref<Storage> storage = Storage::view(first + low, high - low, MemorySpace::host, isReadOnly, [managed] {
       if (managed->deleter)
         managed->deleter(managed);
     });
     return MemRefValue::create(std::move(storage), -low, type, shape, strides);
   };
-  StatusOr<Ref<MemRefValue>> result = build();
-  if (!result.isOk() && managed->deleter)
+  StatusOr<Ref<MemRefValue>> result = withoutExceptions(build);
+  if (!isTakenOver && managed->deleter)
     managed->deleter(managed);
   return result;
 }
@@ -148,16 +152,20 @@ StatusOr<ElementType> elementType(DataType type) {
 }
 
 StatusOr<ManagedTensor *> exportTensor(const Ref<MemRefValue> &value) {
-  if (value->isReadOnly())
-    return invalidArgument("DLPack: read-only memory needs the versioned protocol");
-  return exportAs<ManagedTensor>(value);
+  return withoutExceptions([&]() -> StatusOr<ManagedTensor *> {
+    if (value->isReadOnly())
+      return invalidArgument("DLPack: read-only memory needs the versioned protocol");
+    return exportAs<ManagedTensor>(value);
+  });
 }
 
 StatusOr<ManagedTensorVersioned *> exportTensorVersioned(const Ref<MemRefValue> &value, bool isCopied) {
-  LATEWOOD_ASSIGN_OR_RETURN(ManagedTensorVersioned * managed, exportAs<ManagedTensorVersioned>(value));
-  managed->version = {1, 0};
-  managed->flags = (value->isReadOnly() ? flagReadOnly : 0) | (isCopied ? flagIsCopied : 0);
-  return managed;
+  return withoutExceptions([&]() -> StatusOr<ManagedTensorVersioned *> {
+    LATEWOOD_ASSIGN_OR_RETURN(ManagedTensorVersioned * managed, exportAs<ManagedTensorVersioned>(value));
+    managed->version = {1, 0};
+    managed->flags = (value->isReadOnly() ? flagReadOnly : 0) | (isCopied ? flagIsCopied : 0);
+    return managed;
+  });
 }
 
 StatusOr<Ref<MemRefValue>> importTensor(ManagedTensor *tensor, bool assertCanonicalStrides) {

@@ -6,13 +6,14 @@
 #include "latewood/runtime/ExecutableState.h"
 
 #include "latewood/runtime/CPUFeatures.h"
+#include "latewood/runtime/Exceptions.h"
+#include "latewood/runtime/FaultInjection.h"
 #include "latewood/runtime/Memory.h"
 #include "latewood/runtime/TraceEvents.h"
 
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <new>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,20 +36,25 @@ void FileBytes::closeDescriptor() {
 
 StatusOr<FileBytes> FileBytes::map(const std::string &path) {
   FileBytes file;
-  file.fileDescriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  auto fails = [] {
+    errno = faults::strike() ? ENOMEM : 0;
+    return errno != 0;
+  };
+  file.fileDescriptor = fails() ? -1 : open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file.fileDescriptor < 0) {
-    std::string why = "cannot open '" + path + "': " + std::strerror(errno);
-    return errno == ENOENT ? notFound(why) : unavailable(why);
+    int error = errno;
+    std::string why = "cannot open '" + path + "': " + std::strerror(error);
+    return error == ENOENT ? notFound(why) : unavailable(why);
   }
   struct stat info;
-  if (fstat(file.fileDescriptor, &info) != 0)
+  if (fails() || fstat(file.fileDescriptor, &info) != 0)
     return unavailable("cannot read '" + path + "': " + std::strerror(errno));
   if (!S_ISREG(info.st_mode))
     return invalidArgument("'" + path + "' is not a regular file");
   auto size = static_cast<size_t>(info.st_size);
   if (size == 0)
     return file;
-  void *mapping = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fileDescriptor, 0);
+  void *mapping = fails() ? MAP_FAILED : mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fileDescriptor, 0);
   if (mapping == MAP_FAILED)
     return unavailable("cannot map '" + path + "': " + std::strerror(errno));
   file.bytes = {static_cast<const uint8_t *>(mapping), size};
@@ -263,26 +269,22 @@ Executable::Executable() : state(std::make_unique<State>()) {}
 Executable::~Executable() = default;
 
 StatusOr<Ref<Executable>> Executable::load(const std::string &path, const LoadOptions &options) {
-  try {
+  return withoutExceptions([&]() -> StatusOr<Ref<Executable>> {
     LATEWOOD_ASSIGN_OR_RETURN(FileBytes bytes, FileBytes::map(path));
     auto executable = Ref<Executable>::adopt(new Executable);
     if (Status status = openState(std::move(bytes), options, *executable->state); !status.isOk())
       return std::move(status).withContext("'" + path + "'");
     return executable;
-  } catch (const std::bad_alloc &) {
-    return outOfMemory("no memory to open '" + path + "'");
-  }
+  });
 }
 
 StatusOr<Ref<Executable>> Executable::fromBytes(std::span<const uint8_t> bytes, const LoadOptions &options) {
-  try {
+  return withoutExceptions([&]() -> StatusOr<Ref<Executable>> {
     LATEWOOD_ASSIGN_OR_RETURN(FileBytes copy, FileBytes::copy(bytes));
     auto executable = Ref<Executable>::adopt(new Executable);
     LATEWOOD_RETURN_IF_ERROR(openState(std::move(copy), options, *executable->state));
     return executable;
-  } catch (const std::bad_alloc &) {
-    return outOfMemory("no memory to open an executable");
-  }
+  });
 }
 
 StatusOr<Ref<Executable>> Executable::fromBytes(std::span<const uint8_t> bytes, std::function<void()> release,
@@ -290,13 +292,11 @@ StatusOr<Ref<Executable>> Executable::fromBytes(std::span<const uint8_t> bytes, 
   FileBytes borrowed = FileBytes::borrow(bytes, std::move(release));
   if (reinterpret_cast<uintptr_t>(bytes.data()) % format::constantAlignment != 0)
     return fromBytes(bytes, options);
-  try {
+  return withoutExceptions([&]() -> StatusOr<Ref<Executable>> {
     auto executable = Ref<Executable>::adopt(new Executable);
     LATEWOOD_RETURN_IF_ERROR(openState(std::move(borrowed), options, *executable->state));
     return executable;
-  } catch (const std::bad_alloc &) {
-    return outOfMemory("no memory to open an executable");
-  }
+  });
 }
 
 //===--- Looking -------------------------------------------------------------------------------------------------===//
@@ -321,11 +321,13 @@ const FunctionSignature *Executable::findFunction(std::string_view name) const {
 StatusOr<const FunctionSignature *> Executable::getFunction(std::string_view name) const {
   if (const FunctionSignature *function = findFunction(name))
     return function;
-  std::string known;
-  for (const FunctionSignature &function : state->functions)
-    known += (known.empty() ? "'" : ", '") + function.name + "'";
-  return notFound("there is no function '" + std::string(name) + "' in the executable" +
-                  (known.empty() ? "; it has none" : "; it has " + known));
+  return withoutExceptions([&]() -> StatusOr<const FunctionSignature *> {
+    std::string known;
+    for (const FunctionSignature &function : state->functions)
+      known += (known.empty() ? "'" : ", '") + function.name + "'";
+    return notFound("there is no function '" + std::string(name) + "' in the executable" +
+                    (known.empty() ? "; it has none" : "; it has " + known));
+  });
 }
 
 std::string Executable::describe() const {

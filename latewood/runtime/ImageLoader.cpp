@@ -6,6 +6,8 @@
 
 #include "latewood/runtime/ImageLoader.h"
 
+#include "latewood/runtime/FaultInjection.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -28,6 +30,15 @@ uint64_t pageUp(uint64_t address) { return pageDown(address + page - 1); }
 
 int protection(uint32_t flags) {
   return (flags & PF_R ? PROT_READ : 0) | (flags & PF_W ? PROT_WRITE : 0) | (flags & PF_X ? PROT_EXEC : 0);
+}
+
+void *map(void *address, uint64_t size, int protection, int flags, int file, uint64_t offset) {
+  if (faults::strike())
+    return MAP_FAILED;
+  return mmap(address, size, protection, flags, file, static_cast<off_t>(offset));
+}
+bool protectPages(void *address, uint64_t size, int protection) {
+  return !faults::strike() && mprotect(address, size, protection) == 0;
 }
 
 Status refuse(std::string why) { return dataCorruption("cannot load the image: " + std::move(why)); }
@@ -161,20 +172,20 @@ private:
   }
 
   Status mapSegments() {
-    void *mapping = mmap(nullptr, image.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *mapping = map(nullptr, image.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping == MAP_FAILED)
       return outOfMemory("cannot map an image of " + std::to_string(image.size) + " bytes");
     image.start = static_cast<uint8_t *>(mapping);
     for (const Elf64_Phdr &segment : segments()) {
       uint64_t low = pageDown(segment.p_vaddr), high = pageUp(segment.p_vaddr + segment.p_memsz);
       if (isMappedFromFile(segment)) {
-        void *pages = mmap(image.start + low, high - low, protection(segment.p_flags), MAP_PRIVATE | MAP_FIXED,
-                           fileDescriptor, static_cast<off_t>(fileOffset + pageDown(segment.p_offset)));
+        void *pages = map(image.start + low, high - low, protection(segment.p_flags), MAP_PRIVATE | MAP_FIXED,
+                          fileDescriptor, fileOffset + pageDown(segment.p_offset));
         if (pages == MAP_FAILED)
           return outOfMemory("cannot map a segment of the image from its file");
         continue;
       }
-      if (mprotect(image.start + low, high - low, PROT_READ | PROT_WRITE) != 0)
+      if (!protectPages(image.start + low, high - low, PROT_READ | PROT_WRITE))
         return outOfMemory("cannot make a segment of the image writable");
       if (segment.p_filesz != 0)
         std::memcpy(image.start + segment.p_vaddr, bytes.data() + segment.p_offset, segment.p_filesz);
@@ -313,7 +324,7 @@ private:
   Status protect() {
     for (const Elf64_Phdr &segment : segments()) {
       uint64_t low = pageDown(segment.p_vaddr), high = pageUp(segment.p_vaddr + segment.p_memsz);
-      if (!isMappedFromFile(segment) && mprotect(image.start + low, high - low, protection(segment.p_flags)) != 0)
+      if (!isMappedFromFile(segment) && !protectPages(image.start + low, high - low, protection(segment.p_flags)))
         return outOfMemory("cannot protect a segment of the image");
       // What is writable must be so for relocation only: sessions share an image, and must not share state.
       if (!(segment.p_flags & PF_W))
@@ -322,7 +333,7 @@ private:
                      relro.p_vaddr + relro.p_memsz >= segment.p_vaddr + segment.p_memsz;
       if (!isRelro)
         return refuse("it has mutable data");
-      if (mprotect(image.start + low, high - low, PROT_READ) != 0)
+      if (!protectPages(image.start + low, high - low, PROT_READ))
         return outOfMemory("cannot protect a segment of the image");
     }
     return okStatus();

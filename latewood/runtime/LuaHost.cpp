@@ -5,6 +5,7 @@
 
 #include "latewood/runtime/LuaHost.h"
 
+#include "latewood/runtime/FaultInjection.h"
 #include "latewood/runtime/LuaModules.h"
 
 #include <cstdlib>
@@ -25,7 +26,7 @@ void *allocate(void *counter, void *block, size_t oldSize, size_t newSize) {
     used -= oldSize;
     return nullptr;
   }
-  if (newSize > oldSize && newSize - oldSize > memoryLimit - used)
+  if (newSize > oldSize && (newSize - oldSize > memoryLimit - used || faults::strike()))
     return nullptr;
   void *result = std::realloc(block, newSize);
   if (result)
@@ -191,7 +192,9 @@ int32_t LuaState::call(size_t index, lw_call *frame, size_t argumentCount) {
   Interpreter &self = *interpreter;
   self.context.call = frame;
   Calling calling{index, argumentCount};
-  // The only value on the stack is the function that calls the others.
+  // The only value on the stack is the function that calls the others (and what a call may have left that found no
+  // memory for its own failure).
+  lua_settop(self.lua, 1);
   lua_pushvalue(self.lua, 1);
   lua_pushlightuserdata(self.lua, &calling);
   int code = lua_pcall(self.lua, 1, 0, 0);

@@ -2,6 +2,7 @@
 
 #include "latewood/runtime/Memory.h"
 
+#include "latewood/runtime/FaultInjection.h"
 #include "latewood/runtime/TraceEvents.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ int64_t mappedSize(int64_t bytes) { return roundUp(bytes, bytes >= hugePage ? hu
 } // namespace
 
 void *allocateMemory(int64_t bytes) {
-  if (bytes < 0 || bytes > INT64_MAX - 2 * hugePage)
+  if (bytes < 0 || bytes > INT64_MAX - 2 * hugePage || faults::strike())
     return nullptr;
   trace::Span span("memory", "allocate", {"bytes", bytes});
   if (bytes < mappedFrom)

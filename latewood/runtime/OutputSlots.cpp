@@ -190,6 +190,18 @@ int64_t OutputSlots::bytesOfResult(size_t result) const {
 }
 
 Status OutputSlots::finish(std::span<Ref<Value>> results) {
+  try {
+    return finishSlots(results);
+  } catch (...) {
+    for (size_t i = 0; i < slots.size(); ++i)
+      if (!slots[i].given)
+        results[i].reset();
+    abandon();
+    return Status::noMemory();
+  }
+}
+
+Status OutputSlots::finishSlots(std::span<Ref<Value>> results) {
   for (size_t i = 0; i < slots.size(); ++i) {
     const Slot &slot = slots[i];
     const char *problem = !slot.memory     ? "the function returned without requesting memory for it"

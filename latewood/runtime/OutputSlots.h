@@ -61,6 +61,7 @@ private:
     size_t firstExtent = 0;
   };
 
+  Status finishSlots(std::span<Ref<Value>> results);
   void markOverlaps(const void *const *arguments, const int64_t *argumentBytes, size_t argumentCount);
   bool overlapsArgument(size_t result, const void *const *arguments, const int64_t *argumentBytes,
                         size_t argumentCount) const;

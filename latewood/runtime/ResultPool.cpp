@@ -2,6 +2,7 @@
 
 #include "latewood/runtime/ResultPool.h"
 
+#include "latewood/runtime/FaultInjection.h"
 #include "latewood/runtime/TraceEvents.h"
 
 #include <algorithm>
@@ -62,7 +63,7 @@ PooledStorage *ResultPool::create(int32_t sizeClass) {
     if (!memory)
       return nullptr;
   }
-  auto *block = new (std::nothrow) PooledStorage(this, memory, capacity, sizeClass);
+  auto *block = faults::strike() ? nullptr : new (std::nothrow) PooledStorage(this, memory, capacity, sizeClass);
   if (!block) {
     freeMemory(memory, capacity);
     return nullptr;

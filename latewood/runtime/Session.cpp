@@ -7,6 +7,7 @@
 #include "latewood/runtime/Session.h"
 
 #include "latewood/runtime/BinaryLock.h"
+#include "latewood/runtime/Exceptions.h"
 #include "latewood/runtime/ExecutableState.h"
 #include "latewood/runtime/FloatingPoint.h"
 #include "latewood/runtime/LuaHost.h"
@@ -19,7 +20,6 @@
 #include <charconv>
 #include <cstddef>
 #include <mutex>
-#include <new>
 
 // The layout that compiled code was built against.
 static_assert(sizeof(lw_call) == 40 && offsetof(lw_call, arguments) == 8 && offsetof(lw_call, argument_shapes) == 16 &&
@@ -80,7 +80,10 @@ struct CallFrame : lw_call {
   std::atomic<bool> hasFailed{false};
   Status failure;
 
-  void fail(Status status) {
+  /// `make` gives the status, and may run out of memory on the way.
+  template <typename Make>
+  void fail(Make make) noexcept {
+    Status status = withoutExceptions(make);
     if (!hasFailed.exchange(true))
       failure = std::move(status);
   }
@@ -97,25 +100,37 @@ void parallelForCallback(lw_call *call, lw_body body, void *frame, int64_t tasks
     trace::nameCode(code, self.image->nameOf(code));
   trace::Span span("loop", "parallel loop", code, {"tasks", tasks}, {"scratch bytes", scratchBytes});
   if (!self.threads->parallelFor(body, frame, tasks, scratchBytes))
-    self.fail(outOfMemory("cannot allocate " + std::to_string(scratchBytes) + " bytes of scratch memory for a thread"));
+    self.fail([&] {
+      return outOfMemory("cannot allocate " + std::to_string(scratchBytes) + " bytes of scratch memory for a thread");
+    });
 }
 
 void *requestCallback(lw_call *call, int64_t result, int64_t bytes, int64_t alignment, const int64_t *shape) noexcept {
   auto &self = static_cast<CallFrame &>(*call);
   trace::instant("host", "request", {"result", result}, {"bytes", bytes});
+  void *memory = nullptr;
   Status failure;
-  void *memory = self.function->slots.request(result, bytes, alignment, shape, failure);
-  if (!memory)
-    self.fail(std::move(failure));
+  Status status = withoutExceptions([&] {
+    memory = self.function->slots.request(result, bytes, alignment, shape, failure);
+    return std::move(failure);
+  });
+  if (!status.isOk()) {
+    self.fail([&] { return std::move(status); });
+    return nullptr;
+  }
   return memory;
 }
 
 int32_t shapeCallback(lw_call *call, int64_t result, const int64_t *extents) noexcept {
   auto &self = static_cast<CallFrame &>(*call);
   Status failure;
-  if (self.function->slots.setShape(result, extents, failure))
+  Status status = withoutExceptions([&] {
+    self.function->slots.setShape(result, extents, failure);
+    return std::move(failure);
+  });
+  if (status.isOk())
     return 0;
-  self.fail(std::move(failure));
+  self.fail([&] { return std::move(status); });
   return 1;
 }
 
@@ -124,8 +139,10 @@ void *allocateCallback(lw_call *call, int64_t bytes, int64_t alignment) noexcept
   trace::instant("host", "allocate", {"bytes", bytes});
   PooledStorage *block = self.pool->take(bytes, std::max<int64_t>(alignment, memoryAlignment), Purpose::temporary);
   if (!block) {
-    self.fail(outOfMemory("function '" + self.function->signature.name + "': cannot allocate " + std::to_string(bytes) +
-                          " bytes of temporary memory"));
+    self.fail([&] {
+      return outOfMemory("function '" + self.function->signature.name + "': cannot allocate " + std::to_string(bytes) +
+                         " bytes of temporary memory");
+    });
     return nullptr;
   }
   block->next = self.temporaries;
@@ -147,17 +164,17 @@ void releaseCallback(lw_call *call, void *memory) noexcept {
 int32_t failCallback(lw_call *call, int32_t code, const char *message, int64_t length) noexcept {
   auto &self = static_cast<CallFrame &>(*call);
   bool isKnown = code > static_cast<int32_t>(StatusCode::ok) && code <= static_cast<int32_t>(StatusCode::internal);
-  std::string text(message ? message : "", message && length > 0 ? static_cast<size_t>(length) : 0);
-  self.fail(Status(isKnown ? static_cast<StatusCode>(code) : StatusCode::internal,
-                   "function '" + self.function->signature.name + "': " + text));
+  self.fail([&] {
+    std::string text(message ? message : "", message && length > 0 ? static_cast<size_t>(length) : 0);
+    return Status(isKnown ? static_cast<StatusCode>(code) : StatusCode::internal,
+                  "function '" + self.function->signature.name + "': " + text);
+  });
   return code != 0 ? code : 1;
 }
 
-int32_t failFormatCallback(lw_call *call, const char *message, int64_t length, const int64_t *values,
-                           int64_t count) noexcept {
-  auto &self = static_cast<CallFrame &>(*call);
-  std::string_view format(message, static_cast<size_t>(length));
-  std::string text = "function '" + self.function->signature.name + "': ";
+/// The message of an assertion, with its values.
+std::string formatMessage(std::string_view format, const int64_t *values, int64_t count) {
+  std::string text;
   // {0}, {1} ...; any other brace is text.
   for (size_t brace; (brace = format.find('{')) != std::string_view::npos;) {
     text += format.substr(0, brace);
@@ -170,7 +187,16 @@ int32_t failFormatCallback(lw_call *call, const char *message, int64_t length, c
     text += isValue ? std::to_string(values[number]) : "{";
     format.remove_prefix(isValue ? digits + 1 : 1);
   }
-  self.fail(invalidArgument(text.append(format)));
+  return text.append(format);
+}
+
+int32_t failFormatCallback(lw_call *call, const char *message, int64_t length, const int64_t *values,
+                           int64_t count) noexcept {
+  auto &self = static_cast<CallFrame &>(*call);
+  std::string_view format(message, static_cast<size_t>(length));
+  self.fail([&] {
+    return invalidArgument("function '" + self.function->signature.name + "': " + formatMessage(format, values, count));
+  });
   return static_cast<int32_t>(StatusCode::invalidArgument);
 }
 
@@ -199,6 +225,7 @@ struct Session::State {
   /// The state of a function of the session's executable.
   StatusOr<FunctionState *> find(const FunctionSignature &function);
   Status growWorkspace(int64_t bytes);
+  void releaseTemporaries();
   Status run(FunctionState &function, std::span<Value *const> arguments, std::span<Ref<Value>> results);
   /// `run` as one call: locked, counted, without exceptions.
   Status runLocked(FunctionState &function, std::span<Value *const> arguments, std::span<Ref<Value>> results);
@@ -213,36 +240,38 @@ Session::~Session() {
 
 StatusOr<Ref<Session>> Session::create(Ref<Client> client, Ref<Executable> executable,
                                        const RuntimeSessionOptions &options) {
-  if (!client || !executable)
-    return invalidArgument("a session needs a client and an executable");
-  if (options.deviceCount < 1 || options.deviceId < 0 || options.deviceId >= options.deviceCount)
-    return invalidArgument("session options: device " + std::to_string(options.deviceId) + " of " +
-                           std::to_string(options.deviceCount) + " does not exist");
-  for (const std::string &feature : options.features)
-    if (feature != "core" && feature != "cpu")
-      return unavailable("session options: module '" + feature +
-                         "' is not part of this runtime; there are 'core' and 'cpu'");
-  if (!executable->internals().isLoaded)
-    return failedPrecondition("the executable was opened for inspection only");
-  trace::Span span("session", "create session");
-  auto session = Ref<Session>::adopt(new Session);
-  State &state = *session->state;
-  state.pool = Ref<ResultPool>::adopt(new ResultPool(client->memoryCounters()));
-  if (const LuaProgram *program = executable->internals().luaProgram.get()) {
-    LATEWOOD_ASSIGN_OR_RETURN(state.lua, LuaState::create(*program));
-  }
-  for (const FunctionSignature &function : executable->functions())
-    state.functions.push_back(
-        std::make_unique<FunctionState>(function, executable->internals().entries[function.index], *state.pool));
-  state.frame.api = &api;
-  state.frame.constants = executable->internals().constantData.data();
-  state.frame.pool = state.pool.get();
-  state.frame.threads = &client->threads();
-  state.frame.image = executable->internals().image.get();
-  state.client = std::move(client);
-  state.executable = std::move(executable);
-  state.options = options;
-  return session;
+  return withoutExceptions([&]() -> StatusOr<Ref<Session>> {
+    if (!client || !executable)
+      return invalidArgument("a session needs a client and an executable");
+    if (options.deviceCount < 1 || options.deviceId < 0 || options.deviceId >= options.deviceCount)
+      return invalidArgument("session options: device " + std::to_string(options.deviceId) + " of " +
+                             std::to_string(options.deviceCount) + " does not exist");
+    for (const std::string &feature : options.features)
+      if (feature != "core" && feature != "cpu")
+        return unavailable("session options: module '" + feature +
+                           "' is not part of this runtime; there are 'core' and 'cpu'");
+    if (!executable->internals().isLoaded)
+      return failedPrecondition("the executable was opened for inspection only");
+    trace::Span span("session", "create session");
+    auto session = Ref<Session>::adopt(new Session);
+    State &state = *session->state;
+    state.pool = Ref<ResultPool>::adopt(new ResultPool(client->memoryCounters()));
+    if (const LuaProgram *program = executable->internals().luaProgram.get()) {
+      LATEWOOD_ASSIGN_OR_RETURN(state.lua, LuaState::create(*program));
+    }
+    for (const FunctionSignature &function : executable->functions())
+      state.functions.push_back(
+          std::make_unique<FunctionState>(function, executable->internals().entries[function.index], *state.pool));
+    state.frame.api = &api;
+    state.frame.constants = executable->internals().constantData.data();
+    state.frame.pool = state.pool.get();
+    state.frame.threads = &client->threads();
+    state.frame.image = executable->internals().image.get();
+    state.client = std::move(client);
+    state.executable = std::move(executable);
+    state.options = options;
+    return session;
+  });
 }
 
 StatusOr<FunctionState *> Session::State::find(const FunctionSignature &function) {
@@ -326,18 +355,26 @@ public:
   DonationScope(const FunctionState &function, std::span<Value *const> arguments, std::span<Ref<Value>> results)
       : function(function), arguments(arguments), results(results) {}
 
+  ~DonationScope() {
+    if (!isCommitted)
+      giveBack();
+  }
+
   /// Takes the donated arguments, and puts values on their memory into the results that may have it.
   Status take() {
+    taken.reserve(function.donations.size());
+    filled.reserve(function.donations.size());
     for (const FunctionState::Donation &donation : function.donations)
-      if (Status status = take(donation); !status.isOk()) {
-        giveBack();
+      if (Status status = take(donation); !status.isOk())
         return std::move(status).withContext("function '" + function.signature.name + "', argument " +
                                              std::to_string(donation.argument));
-      }
     return okStatus();
   }
 
-  /// The call failed.
+  /// The call succeeded, or is certain to run.
+  void commit() { isCommitted = true; }
+
+private:
   void giveBack() {
     for (MemRefValue *value : taken)
       value->undoDonation();
@@ -345,7 +382,6 @@ public:
       results[result].reset();
   }
 
-private:
   Status take(const FunctionState::Donation &donation) {
     MemRefValue *value = asMemRef(arguments[donation.argument]);
     if (!value || value->storage()->isView())
@@ -359,15 +395,18 @@ private:
       if (other == value || (begin < otherBegin + other->sizeInBytes() && otherBegin < end))
         return invalidArgument("the argument is donated, and argument " + std::to_string(i) + " shares its memory");
     }
-    // Before anything is taken: the value itself holds one reference to its storage.
-    bool isUnshared = value->storage()->referenceCount() == 1;
-    if (!value->donate())
-      return value->waitUntilReady();
     const ValuePlan &plan = function.slots.plans()[donation.result];
     Ref<Value> &result = results[donation.result];
-    if (donation.isInPlace && isUnshared && !result && plan.isStatic && plan.bytes == value->sizeInBytes() &&
-        value->offsetInBytes() == 0) {
-      result = ResultMaker::make(value->storage(), plan.type, plan.shape, plan.rank);
+    // The value itself holds one reference to its storage.
+    bool isMoved = donation.isInPlace && value->storage()->referenceCount() == 1 && !result && plan.isStatic &&
+                   plan.bytes == value->sizeInBytes() && value->offsetInBytes() == 0;
+    Ref<Value> moved;
+    if (isMoved)
+      moved = ResultMaker::make(value->storage(), plan.type, plan.shape, plan.rank);
+    if (!value->donate())
+      return value->waitUntilReady();
+    if (isMoved) {
+      result = std::move(moved);
       filled.push_back(donation.result);
       // It may be overwritten from now on: it is gone whatever becomes of the call.
     } else {
@@ -381,8 +420,16 @@ private:
   std::span<Ref<Value>> results;
   std::vector<MemRefValue *> taken;
   std::vector<uint32_t> filled;
+  bool isCommitted = false;
 };
 } // namespace
+
+void Session::State::releaseTemporaries() {
+  while (PooledStorage *block = frame.temporaries) {
+    frame.temporaries = block->next;
+    block->release();
+  }
+}
 
 /// Arguments and results have been checked, and are ready.
 Status Session::State::run(FunctionState &function, std::span<Value *const> arguments, std::span<Ref<Value>> results) {
@@ -410,10 +457,7 @@ Status Session::State::run(FunctionState &function, std::span<Value *const> argu
     DefaultFloatingPoint floatingPoint;
     code = function.entry ? function.entry(&frame) : lua->call(function.signature.index, &frame, arguments.size());
   }
-  while (PooledStorage *block = frame.temporaries) {
-    frame.temporaries = block->next;
-    block->release();
-  }
+  releaseTemporaries();
   if (code == 0 && !frame.hasFailed.load(std::memory_order_relaxed)) [[likely]]
     return function.slots.finish(results);
   function.slots.abandon();
@@ -430,8 +474,12 @@ Status Session::State::runLocked(FunctionState &function, std::span<Value *const
   Status status;
   try {
     status = run(function, arguments, results);
-  } catch (const std::bad_alloc &) {
-    status = outOfMemory("function '" + function.signature.name + "': no memory for the call");
+  } catch (...) {
+    releaseTemporaries();
+    function.slots.abandon();
+    frame.hasFailed.store(false);
+    frame.failure = okStatus();
+    status = Status::noMemory();
   }
   ++(status.isOk() ? calls : failedCalls);
   return status;
@@ -439,126 +487,127 @@ Status Session::State::runLocked(FunctionState &function, std::span<Value *const
 
 Status Session::call(const FunctionSignature &signature, std::span<Value *const> arguments,
                      std::span<Ref<Value>> results, Stream *stream) {
-  LATEWOOD_ASSIGN_OR_RETURN(FunctionState * function, state->find(signature));
-  LATEWOOD_RETURN_IF_ERROR(checkArguments(*function, arguments));
-  LATEWOOD_RETURN_IF_ERROR(checkResults(*function, results));
-  // Before anything is locked: what is waited for may need this session.
-  LATEWOOD_RETURN_IF_ERROR(waitForValues(*function, arguments, results));
-  auto run = [&] {
-    if (stream) [[unlikely]]
-      return stream->runInOrder([&] { return state->runLocked(*function, arguments, results); });
-    return state->runLocked(*function, arguments, results);
-  };
-  if (function->donations.empty()) [[likely]]
-    return run();
-  DonationScope donations(*function, arguments, results);
-  LATEWOOD_RETURN_IF_ERROR(donations.take());
-  Status status = run();
-  if (!status.isOk())
-    donations.giveBack();
-  return status;
+  return withoutExceptions([&]() -> Status {
+    LATEWOOD_ASSIGN_OR_RETURN(FunctionState * function, state->find(signature));
+    LATEWOOD_RETURN_IF_ERROR(checkArguments(*function, arguments));
+    LATEWOOD_RETURN_IF_ERROR(checkResults(*function, results));
+    // Before anything is locked: what is waited for may need this session.
+    LATEWOOD_RETURN_IF_ERROR(waitForValues(*function, arguments, results));
+    auto run = [&] {
+      if (stream) [[unlikely]]
+        return stream->runInOrder([&] { return state->runLocked(*function, arguments, results); });
+      return state->runLocked(*function, arguments, results);
+    };
+    if (function->donations.empty()) [[likely]]
+      return run();
+    DonationScope donations(*function, arguments, results);
+    LATEWOOD_RETURN_IF_ERROR(donations.take());
+    Status status = run();
+    if (status.isOk())
+      donations.commit();
+    return status;
+  });
 }
 
 Status Session::enqueue(const FunctionSignature &signature, std::span<Value *const> arguments,
                         std::span<Ref<Value>> results, Stream &stream) {
-  LATEWOOD_ASSIGN_OR_RETURN(FunctionState * function, state->find(signature));
-  LATEWOOD_RETURN_IF_ERROR(checkArguments(*function, arguments));
-  LATEWOOD_RETURN_IF_ERROR(checkResults(*function, results));
-  const std::vector<ValuePlan> &plans = function->slots.plans();
-  trace::Span span("enqueue", signature.name);
-  for (size_t i = 0; i < plans.size(); ++i)
-    if (!results[i] && !plans[i].isStatic)
-      return call(signature, arguments, results, &stream);
+  return withoutExceptions([&]() -> Status {
+    LATEWOOD_ASSIGN_OR_RETURN(FunctionState * function, state->find(signature));
+    LATEWOOD_RETURN_IF_ERROR(checkArguments(*function, arguments));
+    LATEWOOD_RETURN_IF_ERROR(checkResults(*function, results));
+    const std::vector<ValuePlan> &plans = function->slots.plans();
+    trace::Span span("enqueue", signature.name);
+    for (size_t i = 0; i < plans.size(); ++i)
+      if (!results[i] && !plans[i].isStatic)
+        return call(signature, arguments, results, &stream);
 
-  /// What the call needs until it has run.
-  struct Pending {
-    Ref<Session> session;
-    std::vector<Ref<Value>> arguments, results;
-    /// Held as well: no later call may take the memory by donation before this one has read it.
-    std::vector<Ref<Storage>> inUse;
-    /// Argument i waits for this event, as of now: later calls may write the memory again.
-    std::vector<std::pair<size_t, Ref<Event>>> writers;
-    Ref<Event> done = Event::create();
-  };
-  for (size_t i = 0; i < arguments.size(); ++i)
-    if (MemRefValue *memref = asMemRef(arguments[i]); memref && memref->isDonated())
-      return memref->waitUntilReady().withContext("function '" + signature.name + "', argument " + std::to_string(i));
-  // On a stream a donated value is gone at once, even if the call fails later.
-  DonationScope donations(*function, arguments, results);
-  LATEWOOD_RETURN_IF_ERROR(donations.take());
-  auto fail = [&](Status status) {
-    donations.giveBack();
-    return status;
-  };
-  auto pending = std::make_shared<Pending>();
-  pending->session = Ref<Session>::share(this);
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    pending->arguments.push_back(Ref<Value>::share(arguments[i]));
-    if (MemRefValue *memref = asMemRef(arguments[i])) {
-      pending->inUse.push_back(memref->storage());
-      if (Ref<Event> writer = memref->storage()->writer())
-        pending->writers.emplace_back(i, std::move(writer));
+    /// What the call needs until it has run.
+    struct Pending {
+      Ref<Session> session;
+      std::vector<Ref<Value>> arguments, results;
+      /// Held as well: no later call may take the memory by donation before this one has read it.
+      std::vector<Ref<Storage>> inUse;
+      /// Argument i waits for this event, as of now: later calls may write the memory again.
+      std::vector<std::pair<size_t, Ref<Event>>> writers;
+      Ref<Event> done = Event::create();
+    };
+    for (size_t i = 0; i < arguments.size(); ++i)
+      if (MemRefValue *memref = asMemRef(arguments[i]); memref && memref->isDonated())
+        return memref->waitUntilReady().withContext("function '" + signature.name + "', argument " + std::to_string(i));
+    // On a stream a donated value is gone at once, even if the call fails later.
+    DonationScope donations(*function, arguments, results);
+    LATEWOOD_RETURN_IF_ERROR(donations.take());
+    auto pending = std::make_shared<Pending>();
+    pending->session = Ref<Session>::share(this);
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      pending->arguments.push_back(Ref<Value>::share(arguments[i]));
+      if (MemRefValue *memref = asMemRef(arguments[i])) {
+        pending->inUse.push_back(memref->storage());
+        if (Ref<Event> writer = memref->storage()->writer())
+          pending->writers.emplace_back(i, std::move(writer));
+      }
     }
-  }
-  for (size_t i = 0; i < plans.size(); ++i) {
-    if (results[i]) {
-      pending->results.push_back(results[i]);
-      continue;
-    }
-    PooledStorage *block = state->pool->take(plans[i].bytes, memoryAlignment, Purpose::result);
-    if (!block)
-      return fail(outOfMemory("function '" + signature.name + "', result " + std::to_string(i) + ": cannot allocate " +
-                              std::to_string(plans[i].bytes) + " bytes"));
-    pending->results.push_back(
-        ResultMaker::make(Ref<Storage>::adopt(block), plans[i].type, plans[i].shape, plans[i].rank));
-  }
-
-  auto run = [pending, function]() -> Status {
-    Status status;
-    for (auto &[index, writer] : pending->writers) {
-      status = writer->wait();
-      if (status.isOk())
+    for (size_t i = 0; i < plans.size(); ++i) {
+      if (results[i]) {
+        pending->results.push_back(results[i]);
         continue;
-      status = std::move(status).withContext("function '" + function->signature.name + "', argument " +
-                                             std::to_string(index) + ": the call that writes this memory failed");
-      break;
+      }
+      PooledStorage *block = state->pool->take(plans[i].bytes, memoryAlignment, Purpose::result);
+      if (!block)
+        return outOfMemory("function '" + signature.name + "', result " + std::to_string(i) + ": cannot allocate " +
+                           std::to_string(plans[i].bytes) + " bytes");
+      pending->results.push_back(
+          ResultMaker::make(Ref<Storage>::adopt(block), plans[i].type, plans[i].shape, plans[i].rank));
     }
-    if (status.isOk()) {
+
+    auto runNow = [function](Pending &pending) -> Status {
+      for (auto &[index, writer] : pending.writers)
+        if (Status status = writer->wait(); !status.isOk())
+          return std::move(status).withContext("function '" + function->signature.name + "', argument " +
+                                               std::to_string(index) + ": the call that writes this memory failed");
       std::vector<Value *> values;
-      for (const Ref<Value> &argument : pending->arguments)
+      for (const Ref<Value> &argument : pending.arguments)
         values.push_back(argument.get());
-      status = pending->session->state->runLocked(*function, values, pending->results);
+      return pending.session->state->runLocked(*function, values, pending.results);
+    };
+    // Made before anybody is told to wait for it.
+    std::function<Status()> run = [pending, runNow]() -> Status {
+      // Whatever happens, `done` is completed: others wait for it.
+      Status status = withoutExceptions([&] { return runNow(*pending); });
+      pending->done->complete(status);
+      if (status.isOk())
+        for (const Ref<Value> &result : pending->results)
+          asMemRef(result.get())->storage()->clearWriter(*pending->done);
+      return status;
+    };
+    for (const Ref<Value> &result : pending->results)
+      asMemRef(result.get())->storage()->setWriter(pending->done);
+    if (Status status = stream.enqueue(std::move(run)); !status.isOk()) {
+      pending->done->complete(status);
+      return status;
     }
-    pending->done->complete(status);
-    if (status.isOk())
-      for (const Ref<Value> &result : pending->results)
-        asMemRef(result.get())->storage()->clearWriter(*pending->done);
-    return status;
-  };
-  for (const Ref<Value> &result : pending->results)
-    asMemRef(result.get())->storage()->setWriter(pending->done);
-  if (Status status = stream.enqueue(std::move(run)); !status.isOk()) {
-    pending->done->complete(status);
-    return fail(std::move(status));
-  }
-  std::copy(pending->results.begin(), pending->results.end(), results.begin());
-  return okStatus();
+    donations.commit();
+    std::copy(pending->results.begin(), pending->results.end(), results.begin());
+    return okStatus();
+  });
 }
 
 StatusOr<std::vector<Ref<Value>>> Session::execute(std::string_view name, std::span<const Ref<Value>> arguments,
                                                    std::span<const Ref<Value>> outputs, Stream *stream) {
-  LATEWOOD_ASSIGN_OR_RETURN(const FunctionSignature *function, state->executable->getFunction(name));
-  if (!outputs.empty() && outputs.size() != function->results.size())
-    return invalidArgument("function '" + function->name + "' has " + std::to_string(function->results.size()) +
-                           " results, got " + std::to_string(outputs.size()) + " output arguments");
-  std::vector<Value *> values;
-  values.reserve(arguments.size());
-  for (const Ref<Value> &argument : arguments)
-    values.push_back(argument.get());
-  std::vector<Ref<Value>> results(outputs.begin(), outputs.end());
-  results.resize(function->results.size());
-  LATEWOOD_RETURN_IF_ERROR(call(*function, values, results, stream));
-  return results;
+  return withoutExceptions([&]() -> StatusOr<std::vector<Ref<Value>>> {
+    LATEWOOD_ASSIGN_OR_RETURN(const FunctionSignature *function, state->executable->getFunction(name));
+    if (!outputs.empty() && outputs.size() != function->results.size())
+      return invalidArgument("function '" + function->name + "' has " + std::to_string(function->results.size()) +
+                             " results, got " + std::to_string(outputs.size()) + " output arguments");
+    std::vector<Value *> values;
+    values.reserve(arguments.size());
+    for (const Ref<Value> &argument : arguments)
+      values.push_back(argument.get());
+    std::vector<Ref<Value>> results(outputs.begin(), outputs.end());
+    results.resize(function->results.size());
+    LATEWOOD_RETURN_IF_ERROR(call(*function, values, results, stream));
+    return results;
+  });
 }
 
 const Ref<Client> &Session::client() const { return state->client; }

@@ -4,6 +4,8 @@
 
 #include "latewood/runtime/Status.h"
 
+#include <new>
+
 namespace latewood::runtime {
 
 std::string_view statusCodeName(StatusCode code) {
@@ -36,10 +38,54 @@ std::string Status::str() const {
   return std::string(statusCodeName(code())) + ": " + state->message;
 }
 
-Status Status::withContext(std::string_view context) && {
-  if (state)
-    state->message = std::string(context) + ": " + state->message;
-  return std::move(*this);
+//===--- Without memory ------------------------------------------------------------------------------------------===//
+
+Status::State *Status::noMemoryState() noexcept {
+  // Never destroyed: there may be statuses after static objects. The text is short enough to lie in the string itself.
+  alignas(State) static char storage[sizeof(State)];
+  static auto *state = new (storage) State{StatusCode::outOfMemory, "no memory"};
+  return state;
+}
+
+void Status::Deleter::operator()(State *state) const noexcept {
+  if (state != noMemoryState())
+    delete state;
+}
+
+Status Status::noMemory() noexcept {
+  Status status;
+  status.state = Pointer(noMemoryState());
+  return status;
+}
+
+Status::Status(StatusCode code, std::string message) noexcept {
+  if (code == StatusCode::ok)
+    return;
+  try {
+    state = Pointer(new State{code, std::move(message)});
+  } catch (...) {
+    state = Pointer(noMemoryState());
+  }
+}
+
+Status::Pointer Status::copyOf(const State &state) noexcept {
+  if (&state == noMemoryState())
+    return Pointer(noMemoryState());
+  try {
+    return Pointer(new State(state));
+  } catch (...) {
+    return Pointer(noMemoryState());
+  }
+}
+
+Status Status::withContext(std::string_view context) && noexcept {
+  if (!state)
+    return {};
+  try {
+    return Status(state->code, std::string(context) + ": " + state->message);
+  } catch (...) {
+    return std::move(*this);
+  }
 }
 
 } // namespace latewood::runtime

@@ -7,6 +7,8 @@
 // A message says which thing was wrong, what was expected, and what was found. `withContext` puts the outer thing in
 // front
 // ("function 'main', argument 0: …").
+//
+// A status never throws: without memory for a message, what is reported is that there is no memory.
 
 #ifndef LATEWOOD_RUNTIME_STATUS_H
 #define LATEWOOD_RUNTIME_STATUS_H
@@ -50,13 +52,14 @@ class [[nodiscard]] Status {
 public:
   /// Success.
   Status() = default;
-  Status(StatusCode code, std::string message)
-      : state(code == StatusCode::ok ? nullptr : std::make_unique<State>(State{code, std::move(message)})) {}
+  LATEWOOD_API Status(StatusCode code, std::string message) noexcept;
+  /// The failure that needs no memory itself.
+  LATEWOOD_API static Status noMemory() noexcept;
 
   Status(Status &&) = default;
   Status &operator=(Status &&) = default;
-  Status(const Status &other) : state(other.state ? std::make_unique<State>(*other.state) : nullptr) {}
-  Status &operator=(const Status &other) { return *this = Status(other); }
+  Status(const Status &other) noexcept : state(other.state ? copyOf(*other.state) : nullptr) {}
+  Status &operator=(const Status &other) noexcept { return *this = Status(other); }
 
   bool isOk() const { return !state; }
   explicit operator bool() const = delete;
@@ -66,14 +69,21 @@ public:
   /// "InvalidArgument: function 'main': …", or "OK".
   LATEWOOD_API std::string str() const;
   /// The same failure with "context: " in front of its message; success stays success.
-  LATEWOOD_API Status withContext(std::string_view context) &&;
+  LATEWOOD_API Status withContext(std::string_view context) && noexcept;
 
 private:
   struct State {
     StatusCode code;
     std::string message;
   };
-  std::unique_ptr<State> state;
+  struct Deleter {
+    LATEWOOD_API void operator()(State *state) const noexcept;
+  };
+  using Pointer = std::unique_ptr<State, Deleter>;
+  static State *noMemoryState() noexcept;
+  LATEWOOD_API static Pointer copyOf(const State &state) noexcept;
+
+  Pointer state;
 };
 
 inline Status okStatus() { return {}; }

@@ -2,18 +2,25 @@
 
 #include "latewood/runtime/Storage.h"
 
+#include "latewood/runtime/Exceptions.h"
 #include "latewood/runtime/Memory.h"
 #include "latewood/runtime/TraceEvents.h"
 
 #include <mutex>
+#include <new>
 
 namespace latewood::runtime {
 
 StatusOr<Ref<Storage>> Storage::allocate(int64_t bytes, const Ref<MemoryCounters> &counters) {
   void *memory = allocateMemory(bytes);
   if (!memory)
-    return outOfMemory("cannot allocate " + std::to_string(bytes) + " bytes");
-  auto storage = Ref<Storage>::adopt(new Storage(Kind::owned, static_cast<uint8_t *>(memory), bytes));
+    return withoutExceptions([&] { return outOfMemory("cannot allocate " + std::to_string(bytes) + " bytes"); });
+  auto *object = new (std::nothrow) Storage(Kind::owned, static_cast<uint8_t *>(memory), bytes);
+  if (!object) {
+    freeMemory(memory, bytes);
+    return Status::noMemory();
+  }
+  auto storage = Ref<Storage>::adopt(object);
   storage->counters = counters;
   if (counters) {
     counters->allocated(bytes);
@@ -24,7 +31,13 @@ StatusOr<Ref<Storage>> Storage::allocate(int64_t bytes, const Ref<MemoryCounters
 
 Ref<Storage> Storage::view(void *data, int64_t bytes, MemorySpace space, bool isReadOnly,
                            std::function<void()> release) {
-  auto storage = Ref<Storage>::adopt(new Storage(Kind::view, static_cast<uint8_t *>(data), bytes));
+  auto *object = new (std::nothrow) Storage(Kind::view, static_cast<uint8_t *>(data), bytes);
+  if (!object) {
+    if (release)
+      release();
+    throw std::bad_alloc();
+  }
+  auto storage = Ref<Storage>::adopt(object);
   storage->memorySpace = space;
   storage->readOnly = isReadOnly;
   storage->releaseView = std::move(release);

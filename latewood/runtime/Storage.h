@@ -28,7 +28,8 @@ public:
   static StatusOr<Ref<Storage>> allocate(int64_t bytes, const Ref<MemoryCounters> &counters);
 
   /// Memory of somebody else. `release` is called once, on whatever thread drops the last reference, and must not
-  /// throw; it may be empty where the owner promises to outlive everything.
+  /// throw; it may be empty where the owner promises to outlive everything. Without memory, std::bad_alloc, after
+  /// `release`.
   static Ref<Storage> view(void *data, int64_t bytes, MemorySpace space, bool isReadOnly,
                            std::function<void()> release);
 

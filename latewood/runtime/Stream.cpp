@@ -5,6 +5,9 @@
 
 #include "latewood/runtime/Stream.h"
 
+#include "latewood/runtime/Exceptions.h"
+#include "latewood/runtime/FaultInjection.h"
+
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -78,7 +81,7 @@ struct Stream::State {
       state->queue.pop_front();
       state->isRunning = true;
       lock.unlock();
-      Status status = work();
+      Status status = withoutExceptions(work);
       // What the work holds is dropped before it counts as done.
       work = nullptr;
       lock.lock();
@@ -91,6 +94,8 @@ struct Stream::State {
 
   Status push(std::unique_lock<std::mutex> &, std::function<Status()> work) {
     if (!thread.joinable()) {
+      if (faults::strike())
+        return unavailable("cannot start the thread of a stream: none is left");
       // Not reached through `this` but kept alive by the thread itself.
       try {
         thread = std::thread(serve, self.lock());
@@ -139,10 +144,12 @@ Registry &registry() {
 } // namespace
 
 StatusOr<Ref<Stream>> Stream::create() {
-  auto stream = Ref<Stream>::adopt(new Stream);
-  std::lock_guard lock(registry().mutex);
-  registry().handles.insert(stream->handle());
-  return stream;
+  return withoutExceptions([&]() -> StatusOr<Ref<Stream>> {
+    auto stream = Ref<Stream>::adopt(new Stream);
+    std::lock_guard lock(registry().mutex);
+    registry().handles.insert(stream->handle());
+    return stream;
+  });
 }
 
 Ref<Stream> Stream::find(uintptr_t handle) {
@@ -162,50 +169,56 @@ void Stream::dispose() {
 }
 
 Status Stream::enqueue(std::function<Status()> work) {
-  if (!work)
-    return invalidArgument("stream: the work to enqueue is empty");
-  std::unique_lock lock(state->mutex);
-  return state->push(lock, std::move(work));
+  return withoutExceptions([&]() -> Status {
+    if (!work)
+      return invalidArgument("stream: the work to enqueue is empty");
+    std::unique_lock lock(state->mutex);
+    return state->push(lock, std::move(work));
+  });
 }
 
 Status Stream::runInOrder(const std::function<Status()> &work) {
-  std::unique_lock lock(state->mutex);
-  if (state->thread.get_id() == std::this_thread::get_id()) {
-    // Work on the stream is already in order.
+  return withoutExceptions([&]() -> Status {
+    std::unique_lock lock(state->mutex);
+    if (state->thread.get_id() == std::this_thread::get_id()) {
+      // Work on the stream is already in order.
+      lock.unlock();
+      return withoutExceptions(work);
+    }
+    if (!state->isIdle()) {
+      state->queue.push_back({});
+      const State::Ticket *turn = &state->queue.back();
+      state->changed.wait(lock, [&] { return !state->isRunning && &state->queue.front() == turn; });
+      state->queue.pop_front();
+    }
+    state->isRunning = true;
     lock.unlock();
-    return work();
-  }
-  if (!state->isIdle()) {
-    state->queue.push_back({});
-    const State::Ticket *turn = &state->queue.back();
-    state->changed.wait(lock, [&] { return !state->isRunning && &state->queue.front() == turn; });
-    state->queue.pop_front();
-  }
-  state->isRunning = true;
-  lock.unlock();
-  Status status = work();
-  lock.lock();
-  state->isRunning = false;
-  state->changed.notify_all();
-  return status;
+    Status status = withoutExceptions(work);
+    lock.lock();
+    state->isRunning = false;
+    state->changed.notify_all();
+    return status;
+  });
 }
 
 Status Stream::sync() {
-  // Idle streams are the common case, and need no thread.
-  {
-    std::lock_guard lock(state->mutex);
-    if (state->thread.get_id() == std::this_thread::get_id())
-      return failedPrecondition("stream: work on a stream cannot wait for the stream");
-    if (state->isIdle())
-      return std::exchange(state->failure, okStatus());
-  }
-  Status failure;
-  Status status = runInOrder([&] {
-    std::lock_guard lock(state->mutex);
-    failure = std::exchange(state->failure, okStatus());
-    return okStatus();
+  return withoutExceptions([&]() -> Status {
+    // Idle streams are the common case, and need no thread.
+    {
+      std::lock_guard lock(state->mutex);
+      if (state->thread.get_id() == std::this_thread::get_id())
+        return failedPrecondition("stream: work on a stream cannot wait for the stream");
+      if (state->isIdle())
+        return std::exchange(state->failure, okStatus());
+    }
+    Status failure;
+    Status status = runInOrder([&] {
+      std::lock_guard lock(state->mutex);
+      failure = std::exchange(state->failure, okStatus());
+      return okStatus();
+    });
+    return status.isOk() ? failure : status;
   });
-  return status.isOk() ? failure : status;
 }
 
 bool Stream::isIdle() const {
@@ -214,34 +227,38 @@ bool Stream::isIdle() const {
 }
 
 StatusOr<Ref<Event>> Stream::record() {
-  Ref<Event> event = Event::create();
-  std::unique_lock lock(state->mutex);
-  if (state->isIdle()) {
-    event->complete(state->failure);
-    return event;
-  }
-  std::weak_ptr<State> stream = state;
-  LATEWOOD_RETURN_IF_ERROR(state->push(lock, [event, stream] {
-    Status failure;
-    if (std::shared_ptr<State> owner = stream.lock()) {
-      std::lock_guard guard(owner->mutex);
-      failure = owner->failure;
+  return withoutExceptions([&]() -> StatusOr<Ref<Event>> {
+    Ref<Event> event = Event::create();
+    std::unique_lock lock(state->mutex);
+    if (state->isIdle()) {
+      event->complete(state->failure);
+      return event;
     }
-    event->complete(std::move(failure));
-    return okStatus();
-  }));
-  return event;
+    std::weak_ptr<State> stream = state;
+    LATEWOOD_RETURN_IF_ERROR(state->push(lock, [event, stream] {
+      Status failure;
+      if (std::shared_ptr<State> owner = stream.lock()) {
+        std::lock_guard guard(owner->mutex);
+        failure = owner->failure;
+      }
+      event->complete(std::move(failure));
+      return okStatus();
+    }));
+    return event;
+  });
 }
 
 Status Stream::waitFor(const Ref<Event> &event) {
-  if (!event)
-    return invalidArgument("stream: there is no event to wait for");
-  if (event->isReady())
-    return okStatus();
-  return enqueue([event] {
-    // A failure belongs to the stream where it happened.
-    (void)event->wait();
-    return okStatus();
+  return withoutExceptions([&]() -> Status {
+    if (!event)
+      return invalidArgument("stream: there is no event to wait for");
+    if (event->isReady())
+      return okStatus();
+    return enqueue([event] {
+      // A failure belongs to the stream where it happened.
+      (void)event->wait();
+      return okStatus();
+    });
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "latewood/runtime/Value.h"
 
+#include "latewood/runtime/Exceptions.h"
 #include "latewood/runtime/ResultMaker.h"
 #include "latewood/runtime/TraceEvents.h"
 
@@ -102,79 +103,89 @@ Status byteRange(ElementType type, std::span<const int64_t> shape, std::span<con
 
 StatusOr<Ref<MemRefValue>> MemRefValue::create(Ref<Storage> storage, int64_t offset, ElementType type,
                                                std::span<const int64_t> shape, std::span<const int64_t> strides) {
-  int64_t bytes = 0, low = 0, high = 0;
-  LATEWOOD_RETURN_IF_ERROR(checkShape(type, shape, bytes));
-  if (strides.size() != shape.size())
-    return invalidArgument("expected " + std::to_string(shape.size()) + " strides for shape " + shapeText(shape) +
-                           ", got " + std::to_string(strides.size()));
-  LATEWOOD_RETURN_IF_ERROR(byteRange(type, shape, strides, low, high));
-  int64_t size = storage->sizeInBytes();
-  if (offset < 0 || offset > size || (high != 0 && (low < -offset || high > size - offset)))
-    return invalidArgument("shape " + shapeText(shape) + " with strides " + shapeText(strides) + " of " +
-                           std::string(elementTypeName(type)) + " at byte " + std::to_string(offset) +
-                           " does not lie in a storage of " + std::to_string(size) + " bytes");
-  uint8_t *first = storage->data() + offset;
-  if (high != 0 && reinterpret_cast<uintptr_t>(first) % static_cast<uintptr_t>(alignmentOf(type)) != 0)
-    return invalidArgument("data of element type " + std::string(elementTypeName(type)) + " must be aligned to " +
-                           std::to_string(alignmentOf(type)) + " bytes");
-  auto *value = new MemRefValue(std::move(storage), first, type, static_cast<int64_t>(shape.size()));
-  std::copy(shape.begin(), shape.end(), value->extents);
-  std::copy(strides.begin(), strides.end(), value->extents + shape.size());
-  value->finish();
-  return Ref<MemRefValue>::adopt(value);
+  return withoutExceptions([&]() -> StatusOr<Ref<MemRefValue>> {
+    int64_t bytes = 0, low = 0, high = 0;
+    LATEWOOD_RETURN_IF_ERROR(checkShape(type, shape, bytes));
+    if (strides.size() != shape.size())
+      return invalidArgument("expected " + std::to_string(shape.size()) + " strides for shape " + shapeText(shape) +
+                             ", got " + std::to_string(strides.size()));
+    LATEWOOD_RETURN_IF_ERROR(byteRange(type, shape, strides, low, high));
+    int64_t size = storage->sizeInBytes();
+    if (offset < 0 || offset > size || (high != 0 && (low < -offset || high > size - offset)))
+      return invalidArgument("shape " + shapeText(shape) + " with strides " + shapeText(strides) + " of " +
+                             std::string(elementTypeName(type)) + " at byte " + std::to_string(offset) +
+                             " does not lie in a storage of " + std::to_string(size) + " bytes");
+    uint8_t *first = storage->data() + offset;
+    if (high != 0 && reinterpret_cast<uintptr_t>(first) % static_cast<uintptr_t>(alignmentOf(type)) != 0)
+      return invalidArgument("data of element type " + std::string(elementTypeName(type)) + " must be aligned to " +
+                             std::to_string(alignmentOf(type)) + " bytes");
+    auto *value = new MemRefValue(std::move(storage), first, type, static_cast<int64_t>(shape.size()));
+    std::copy(shape.begin(), shape.end(), value->extents);
+    std::copy(strides.begin(), strides.end(), value->extents + shape.size());
+    value->finish();
+    return Ref<MemRefValue>::adopt(value);
+  });
 }
 
 StatusOr<Ref<MemRefValue>> MemRefValue::create(Ref<Storage> storage, int64_t offset, ElementType type,
                                                std::span<const int64_t> shape) {
-  int64_t bytes = 0;
-  LATEWOOD_RETURN_IF_ERROR(checkShape(type, shape, bytes));
-  return create(std::move(storage), offset, type, shape, canonicalStrides(shape));
+  return withoutExceptions([&]() -> StatusOr<Ref<MemRefValue>> {
+    int64_t bytes = 0;
+    LATEWOOD_RETURN_IF_ERROR(checkShape(type, shape, bytes));
+    return create(std::move(storage), offset, type, shape, canonicalStrides(shape));
+  });
 }
 
 Status MemRefValue::waitUntilReady() const {
-  if (isDonated())
-    return failedPrecondition("the value was donated to a call, which took its memory; it cannot be used again");
-  return owner->waitUntilReady();
+  return withoutExceptions([&]() -> Status {
+    if (isDonated())
+      return failedPrecondition("the value was donated to a call, which took its memory; it cannot be used again");
+    return owner->waitUntilReady();
+  });
 }
 
 StatusOr<Ref<MemRefValue>> MemRefValue::slice(std::span<const int64_t> start, std::span<const int64_t> limit,
                                               std::span<const int64_t> step) const {
-  if (isDonated())
-    return waitUntilReady();
-  auto rank = static_cast<size_t>(rankOfValue);
-  if (start.size() != rank || limit.size() != rank || step.size() != rank)
-    return invalidArgument("slice: expected " + std::to_string(rank) + " starts, limits and steps, got " +
-                           std::to_string(start.size()) + ", " + std::to_string(limit.size()) + " and " +
-                           std::to_string(step.size()));
-  std::vector<int64_t> newShape(rank), newStrides(rank);
-  int64_t offset = offsetInBytes();
-  bool isEmpty = count == 0;
-  for (size_t d = 0; d < rank; ++d) {
-    if (start[d] < 0 || start[d] > limit[d] || limit[d] > extents[d] || step[d] < 1)
-      return invalidArgument("slice: [" + std::to_string(start[d]) + ":" + std::to_string(limit[d]) + ":" +
-                             std::to_string(step[d]) + "] in dimension " + std::to_string(d) +
-                             " does not lie in an extent of " + std::to_string(extents[d]));
-    newShape[d] = limit[d] == start[d] ? 0 : (limit[d] - start[d] - 1) / step[d] + 1;
-    newStrides[d] = newShape[d] > 1 ? strides()[d] * step[d] : strides()[d];
-    isEmpty |= newShape[d] == 0;
-  }
-  if (!isEmpty)
-    for (size_t d = 0; d < rank; ++d)
-      offset += start[d] * strides()[d] * bytesOf(type);
-  return create(owner, offset, type, newShape, newStrides);
+  return withoutExceptions([&]() -> StatusOr<Ref<MemRefValue>> {
+    if (isDonated())
+      return waitUntilReady();
+    auto rank = static_cast<size_t>(rankOfValue);
+    if (start.size() != rank || limit.size() != rank || step.size() != rank)
+      return invalidArgument("slice: expected " + std::to_string(rank) + " starts, limits and steps, got " +
+                             std::to_string(start.size()) + ", " + std::to_string(limit.size()) + " and " +
+                             std::to_string(step.size()));
+    std::vector<int64_t> newShape(rank), newStrides(rank);
+    int64_t offset = offsetInBytes();
+    bool isEmpty = count == 0;
+    for (size_t d = 0; d < rank; ++d) {
+      if (start[d] < 0 || start[d] > limit[d] || limit[d] > extents[d] || step[d] < 1)
+        return invalidArgument("slice: [" + std::to_string(start[d]) + ":" + std::to_string(limit[d]) + ":" +
+                               std::to_string(step[d]) + "] in dimension " + std::to_string(d) +
+                               " does not lie in an extent of " + std::to_string(extents[d]));
+      newShape[d] = limit[d] == start[d] ? 0 : (limit[d] - start[d] - 1) / step[d] + 1;
+      newStrides[d] = newShape[d] > 1 ? strides()[d] * step[d] : strides()[d];
+      isEmpty |= newShape[d] == 0;
+    }
+    if (!isEmpty)
+      for (size_t d = 0; d < rank; ++d)
+        offset += start[d] * strides()[d] * bytesOf(type);
+    return create(owner, offset, type, newShape, newStrides);
+  });
 }
 
 StatusOr<Ref<MemRefValue>> MemRefValue::reshape(std::span<const int64_t> newShape) const {
-  if (isDonated())
-    return waitUntilReady();
-  int64_t bytes = 0;
-  LATEWOOD_RETURN_IF_ERROR(checkShape(type, newShape, bytes));
-  if (bytes != sizeInBytes())
-    return invalidArgument("reshape: " + shapeText(newShape) + " has not as many elements as " + shapeText(shape()));
-  if (!canonical)
-    return invalidArgument("reshape: Given strides " + shapeText(strides()) + " do not match canonical strides " +
-                           shapeText(canonicalStrides(shape())) + " for shape " + shapeText(shape()));
-  return create(owner, offsetInBytes(), type, newShape);
+  return withoutExceptions([&]() -> StatusOr<Ref<MemRefValue>> {
+    if (isDonated())
+      return waitUntilReady();
+    int64_t bytes = 0;
+    LATEWOOD_RETURN_IF_ERROR(checkShape(type, newShape, bytes));
+    if (bytes != sizeInBytes())
+      return invalidArgument("reshape: " + shapeText(newShape) + " has not as many elements as " + shapeText(shape()));
+    if (!canonical)
+      return invalidArgument("reshape: Given strides " + shapeText(strides()) + " do not match canonical strides " +
+                             shapeText(canonicalStrides(shape())) + " for shape " + shapeText(shape()));
+    return create(owner, offsetInBytes(), type, newShape);
+  });
 }
 
 std::string MemRefValue::str() const {
@@ -190,11 +201,13 @@ std::string MemRefValue::str() const {
 }
 
 StatusOr<Ref<ScalarValue>> ScalarValue::create(ElementType type, const void *bytes) {
-  if (bytesOf(type) == 0)
-    return invalidArgument("element type " + std::to_string(static_cast<int>(type)) + " is unknown");
-  auto scalar = Ref<ScalarValue>::adopt(new ScalarValue(type));
-  std::memcpy(scalar->payload, bytes, static_cast<size_t>(bytesOf(type)));
-  return scalar;
+  return withoutExceptions([&]() -> StatusOr<Ref<ScalarValue>> {
+    if (bytesOf(type) == 0)
+      return invalidArgument("element type " + std::to_string(static_cast<int>(type)) + " is unknown");
+    auto scalar = Ref<ScalarValue>::adopt(new ScalarValue(type));
+    std::memcpy(scalar->payload, bytes, static_cast<size_t>(bytesOf(type)));
+    return scalar;
+  });
 }
 
 namespace {
@@ -234,24 +247,26 @@ void copyDimension(const MemRefValue &from, const MemRefValue &to, size_t d, con
 } // namespace
 
 Status copyElements(const MemRefValue &from, const MemRefValue &to) {
-  if (from.elementType() != to.elementType() ||
-      !std::equal(from.shape().begin(), from.shape().end(), to.shape().begin(), to.shape().end()))
-    return invalidArgument("copy: expected " + from.str() + ", got " + to.str());
-  if (to.isReadOnly())
-    return invalidArgument("copy: the destination is read-only");
-  for (const MemRefValue *value : {&from, &to})
-    if (value->space() == MemorySpace::device)
-      return unimplemented("copy: memory of a device is out of reach for this build");
-  LATEWOOD_RETURN_IF_ERROR(from.waitUntilReady());
-  LATEWOOD_RETURN_IF_ERROR(to.waitUntilReady());
-  if (from.elementCount() == 0)
+  return withoutExceptions([&]() -> Status {
+    if (from.elementType() != to.elementType() ||
+        !std::equal(from.shape().begin(), from.shape().end(), to.shape().begin(), to.shape().end()))
+      return invalidArgument("copy: expected " + from.str() + ", got " + to.str());
+    if (to.isReadOnly())
+      return invalidArgument("copy: the destination is read-only");
+    for (const MemRefValue *value : {&from, &to})
+      if (value->space() == MemorySpace::device)
+        return unimplemented("copy: memory of a device is out of reach for this build");
+    LATEWOOD_RETURN_IF_ERROR(from.waitUntilReady());
+    LATEWOOD_RETURN_IF_ERROR(to.waitUntilReady());
+    if (from.elementCount() == 0)
+      return okStatus();
+    trace::Span span("copy", "copy", {"bytes", from.sizeInBytes()});
+    if (from.hasCanonicalStrides() && to.hasCanonicalStrides())
+      std::memmove(to.data(), from.data(), static_cast<size_t>(from.sizeInBytes()));
+    else
+      copyDimension(from, to, 0, static_cast<const uint8_t *>(from.data()), static_cast<uint8_t *>(to.data()));
     return okStatus();
-  trace::Span span("copy", "copy", {"bytes", from.sizeInBytes()});
-  if (from.hasCanonicalStrides() && to.hasCanonicalStrides())
-    std::memmove(to.data(), from.data(), static_cast<size_t>(from.sizeInBytes()));
-  else
-    copyDimension(from, to, 0, static_cast<const uint8_t *>(from.data()), static_cast<uint8_t *>(to.data()));
-  return okStatus();
+  });
 }
 
 } // namespace latewood::runtime

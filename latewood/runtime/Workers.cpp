@@ -2,13 +2,15 @@
 
 #include "latewood/runtime/Workers.h"
 
+#include "latewood/runtime/FaultInjection.h"
+
 #include <algorithm>
 #include <climits>
 #include <emmintrin.h>
+#include <exception>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/syscall.h>
-#include <system_error>
 #include <unistd.h>
 #include <x86intrin.h>
 
@@ -63,11 +65,11 @@ void ThreadPool::Workers::start() {
   process = getpid();
   // Fewer threads than asked for are slower and not wrong.
   try {
-    for (int32_t i = 0; i < helpers; ++i) {
+    for (int32_t i = 0; i < helpers && !faults::strike(); ++i) {
       threads.emplace_back([this] { serve(); });
       pthread_setname_np(threads.back().native_handle(), "latewood");
     }
-  } catch (const std::system_error &) {
+  } catch (const std::exception &) {
   }
 }
 

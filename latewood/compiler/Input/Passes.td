@@ -140,9 +140,26 @@ def SplitComplexPass : Pass<"latewood-split-complex", "::mlir::func::FuncOp"> {
 
     Precondition: Fourier transforms, factorizations and composites are expanded. Postcondition: a complex value is an argument of a
     function or an operand of its return, and comes from `stablehlo.complex` or goes to `stablehlo.real` and `stablehlo.imag`.
-    Refuses operations that have no meaning on complex numbers (remainder, select_and_scatter, bit casts), and dynamic shapes.
+    Refuses operations that have no meaning on complex numbers (remainder, select_and_scatter, bit casts to other kinds of elements), and dynamic shapes.
   }];
   let dependentDialects = ["::latewood::stablehlo::StableHLODialect", "::latewood::chlo::CHLODialect"];
+}
+
+def FoldEmptyTensorsPass : Pass<"latewood-fold-empty-tensors", "::mlir::func::FuncOp"> {
+  let summary = "Takes tensors without elements out of the program";
+  let description = [{
+    An operation whose results have no elements becomes a constant; one that reads such tensors reads its other operands only.
+
+    ```mlir
+    // before
+    %0 = stablehlo.slice %a [4:4] : (tensor<4xf32>) -> tensor<0xf32>
+    %1 = stablehlo.concatenate %a, %0, dim = 0 : (tensor<4xf32>, tensor<0xf32>) -> tensor<4xf32>
+    // after: uses of %1 are uses of %a
+    ```
+
+    Postcondition: a tensor without elements is an argument or a constant, or belongs to an operation that also has other results.
+  }];
+  let dependentDialects = ["::latewood::stablehlo::StableHLODialect"];
 }
 
 def SimplifyStableHLOPass : Pass<"latewood-simplify-stablehlo", "::mlir::func::FuncOp"> {

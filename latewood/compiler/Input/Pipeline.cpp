@@ -21,8 +21,8 @@ void input::buildInputPipeline(OpPassManager &pm) {
   pm.addPass(createSymbolDCEPass());
   // After inlining, so that assertions stand in public functions, where the host can run them.
   pm.addPass(createExpandChecksPass());
-  // After inlining, so that a computation that a call names is not taken for an entry point; before the simplification, which sees what
-  // the operations are made of.
+  // After inlining, so that a computation that a call names is not taken for an entry point; before the simplification,
+  // which sees what the operations are made of.
   pm.addPass(createExpandOperationsPass());
   // After that, which reports what a program does with tokens.
   pm.addPass(createFlattenValuesPass());
@@ -30,6 +30,8 @@ void input::buildInputPipeline(OpPassManager &pm) {
   pm.addNestedPass<func::FuncOp>(createSplitComplexPass());
   // Equal constants and broadcasts must be one value before patterns compare operands.
   pm.addNestedPass<func::FuncOp>(createCSEPass());
+  // Before patterns that take a first element for granted.
+  pm.addNestedPass<func::FuncOp>(createFoldEmptyTensorsPass());
   pm.addNestedPass<func::FuncOp>(createSimplifyStableHLOPass());
   // The simplification makes equal operations out of different ones.
   pm.addNestedPass<func::FuncOp>(createCSEPass());

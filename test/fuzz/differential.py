@@ -1,0 +1,525 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Random JAX programs, compiled by us and by XLA, and compared.
+
+    ./dev exec python test/fuzz/differential.py [--count N] [--seed S] [--host lua] [--keep DIR]
+
+Program number i of a seed is always the same one: `--seed S --first i --count 1` repeats it. A program is a random graph of lax
+operations over a few arguments: ranks 0 to 6, extents that are often 0 or 1, all common element types, special values.
+Integers and booleans must be equal; floats may differ as far as different, equally accurate library functions allow. A
+program that the compiler refuses with an error is counted by its message, not as a mismatch.
+
+Prints each mismatch with the program's text, and closes with `N passed, N failed, N skipped`.
+"""
+
+import argparse
+import collections
+import random
+import sys
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+import latewood
+
+jax.config.update("jax_enable_x64", True)
+
+FLOATS = ["float32", "float64", "bfloat16", "float16"]
+INTEGERS = ["int32", "int64", "int8", "int16", "uint8", "uint16", "uint32", "uint64"]
+EPSILON = {"float64": 2e-12, "float32": 2e-5, "float16": 2e-2, "bfloat16": 6e-2}
+
+
+def is_float(x) -> bool:
+    return jnp.issubdtype(x.dtype, jnp.floating)
+
+
+def is_integer(x) -> bool:
+    return jnp.issubdtype(x.dtype, jnp.integer)
+
+
+class Program:
+    """Steps over a list of values; each step appends one value (an operation and the positions of its operands)."""
+
+    def __init__(self, seed: str):
+        self.random = random.Random(seed)
+        self.arguments = []
+        self.steps = []
+        self.values = []  # ShapeDtypeStruct of every value
+        for _ in range(self.random.randint(1, 3)):
+            self.arguments.append(self.argument())
+            self.values.append(jax.ShapeDtypeStruct(self.arguments[-1].shape, self.arguments[-1].dtype))
+        wanted, tries = self.random.randint(1, 9), 0
+        while len(self.steps) < wanted and tries < 60:
+            tries += 1
+            self.grow()
+        count = min(len(self.values), self.random.randint(1, 3))
+        recent = list(range(max(0, len(self.values) - 4), len(self.values)))
+        self.results = self.random.sample(recent, min(count, len(recent)))
+
+    def shape(self) -> tuple[int, ...]:
+        choose = self.random
+        rank = choose.choice([0, 1, 1, 2, 2, 2, 3, 3, 4, 5, 6])
+        extents = [0, 1, 1, 2, 3, 4, 5, 7, 8] if rank > 3 else [0, 1, 1, 2, 3, 5, 8, 16, 17, 33, 64, 100]
+        return tuple(choose.choice(extents[1:] if choose.random() < 0.85 else extents) for _ in range(rank))
+
+    def argument(self) -> np.ndarray:
+        choose = self.random
+        dtype = choose.choice([*FLOATS[:1] * 4, *FLOATS, *INTEGERS[:1] * 3, *INTEGERS, "bool"])
+        shape = self.shape()
+        data = np.random.default_rng(choose.getrandbits(32))
+        if dtype == "bool":
+            return data.integers(0, 2, shape).astype(bool)
+        if dtype in INTEGERS:
+            info = np.iinfo(dtype)
+            low, high = (max(info.min, -9), 9) if choose.random() < 0.7 else (info.min, info.max)
+            return data.integers(low, high, shape, dtype=dtype, endpoint=True)
+        values = data.normal(size=shape) * choose.choice([1, 1, 1, 30])
+        if choose.random() < 0.15 and values.size:
+            special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0]
+            flat = np.atleast_1d(values).reshape(-1)
+            for _ in range(min(3, flat.size)):
+                flat[choose.randrange(flat.size)] = choose.choice(special)
+            values = flat.reshape(shape)
+        return np.asarray(values).astype(jnp.dtype(dtype))
+
+    def pick(self, test=lambda x: True) -> int | None:
+        """A value that fulfils the test, recent ones more often."""
+        candidates = [i for i, value in enumerate(self.values) if test(value)]
+        if not candidates:
+            return None
+        return candidates[-1] if self.random.random() < 0.5 else self.random.choice(candidates)
+
+    def grow(self) -> None:
+        made = getattr(self, self.random.choice(KINDS))()
+        if made is None:
+            return
+        operation, operands = made
+        try:
+            value = jax.eval_shape(operation, *[self.values[i] for i in operands])
+        except (TypeError, ValueError, IndexError):
+            return
+        if isinstance(value, jax.ShapeDtypeStruct) and value.size <= 40000:
+            self.steps.append((operation, operands))
+            self.values.append(value)
+
+    def __call__(self, *arguments):
+        values = list(arguments)
+        for operation, operands in self.steps:
+            values.append(operation(*[values[i] for i in operands]))
+        return tuple(values[i] for i in self.results)
+
+    # --- Kinds of steps. Each returns (operation, operands), or None where no value fits. -----------------------------------
+
+    def unary(self):
+        functions = [
+            lax.neg,
+            lax.abs,
+            lax.sign,
+            lax.floor,
+            lax.ceil,
+            lax.exp,
+            lax.log,
+            lax.tanh,
+            lax.sin,
+            lax.cos,
+            lax.sqrt,
+            lax.rsqrt,
+            lax.logistic,
+            lax.erf,
+            lax.log1p,
+            lax.expm1,
+            lax.cbrt,
+            lax.is_finite,
+            lax.round,
+            lax.bitwise_not,
+            lax.population_count,
+            lax.clz,
+            lax.square,
+            lax.tan,
+            lax.erfc,
+            lax.exp2,
+        ]
+        function = self.random.choice(functions)
+        operand = self.pick()
+        return None if operand is None else (function, [operand])
+
+    def binary(self):
+        functions = [
+            lax.add,
+            lax.sub,
+            lax.mul,
+            lax.div,
+            lax.max,
+            lax.min,
+            lax.rem,
+            lax.atan2,
+            lax.bitwise_and,
+            lax.bitwise_or,
+            lax.bitwise_xor,
+            lax.shift_left,
+            lax.shift_right_logical,
+            lax.shift_right_arithmetic,
+            lax.nextafter,
+        ]
+        function = self.random.choice(functions)
+        left = self.pick()
+        if left is None:
+            return None
+        a = self.values[left]
+        right = self.pick(lambda x: x.dtype == a.dtype and x.shape == a.shape)
+        return function, [left, right]
+
+    def broadcast_binary(self):
+        """An operand with another one that is broadcast to it."""
+        function = self.random.choice([jnp.add, jnp.subtract, jnp.multiply, jnp.maximum])
+        left = self.pick(lambda x: x.dtype != bool)
+        if left is None:
+            return None
+        right = self.pick(lambda x: x.dtype == self.values[left].dtype)
+        return function, [left, right]
+
+    def scalar_binary(self):
+        operand = self.pick(lambda x: x.dtype != bool)
+        if operand is None:
+            return None
+        number = self.random.choice([0, 1, 2, 3])
+        function = self.random.choice([lax.add, lax.mul, lax.max, lax.sub])
+        return lambda x: function(x, lax.full_like(x, number)), [operand]
+
+    def compare_select(self):
+        left = self.pick()
+        if left is None:
+            return None
+        compare = self.random.choice([lax.lt, lax.le, lax.gt, lax.ge, lax.eq, lax.ne])
+        right = self.pick(lambda x: x.dtype == self.values[left].dtype and x.shape == self.values[left].shape)
+        if self.random.random() < 0.3:
+            return compare, [left, right]
+        return lambda a, b: lax.select(compare(a, b), a, b), [left, right]
+
+    def convert(self):
+        operand = self.pick()
+        dtype = self.random.choice([*FLOATS, *INTEGERS, "bool"])
+        return None if operand is None else (lambda x: lax.convert_element_type(x, jnp.dtype(dtype)), [operand])
+
+    def clamp(self):
+        operand = self.pick(lambda x: x.dtype != bool)
+        return (
+            None
+            if operand is None
+            else (lambda x: lax.clamp(jnp.asarray(1, x.dtype), x, jnp.asarray(5, x.dtype)), [operand])
+        )
+
+    def reshape(self):
+        operand = self.pick()
+        if operand is None:
+            return None
+        shape = list(self.values[operand].shape)
+        for _ in range(self.random.randint(1, 3)):
+            if len(shape) >= 2 and self.random.random() < 0.5:
+                i = self.random.randrange(len(shape) - 1)
+                shape[i : i + 2] = [shape[i] * shape[i + 1]]
+            elif shape and self.random.random() < 0.6:
+                i = self.random.randrange(len(shape))
+                factor = next((f for f in (2, 3, 4, 5, 7) if shape[i] and shape[i] % f == 0), 1)
+                shape[i : i + 1] = [factor, shape[i] // factor] if shape[i] else [1, 0]
+            elif len(shape) < 6:
+                shape.insert(self.random.randint(0, len(shape)), 1)
+        return lambda x: lax.reshape(x, shape), [operand]
+
+    def transpose(self):
+        operand = self.pick(lambda x: len(x.shape) >= 2)
+        if operand is None:
+            return None
+        order = list(range(len(self.values[operand].shape)))
+        self.random.shuffle(order)
+        return lambda x: lax.transpose(x, order), [operand]
+
+    def reverse(self):
+        operand = self.pick(lambda x: x.shape)
+        if operand is None:
+            return None
+        dimensions = [d for d in range(len(self.values[operand].shape)) if self.random.random() < 0.5]
+        return lambda x: lax.rev(x, dimensions), [operand]
+
+    def broadcast(self):
+        operand = self.pick(lambda x: len(x.shape) <= 3)
+        if operand is None:
+            return None
+        shape = list(self.values[operand].shape)
+        dimensions = list(range(len(shape)))
+        for _ in range(self.random.randint(1, 2)):
+            at = self.random.randint(0, len(shape))
+            shape.insert(at, self.random.choice([1, 2, 3, 8, 17]))
+            dimensions = [d + (d >= at) for d in dimensions]
+        return lambda x: lax.broadcast_in_dim(x, shape, dimensions), [operand]
+
+    def slice(self):
+        operand = self.pick(lambda x: x.shape)
+        if operand is None:
+            return None
+        starts, limits, strides = [], [], []
+        for extent in self.values[operand].shape:
+            start = self.random.randint(0, extent)
+            starts.append(start)
+            limits.append(self.random.randint(start, extent))
+            strides.append(self.random.choice([1, 1, 1, 2, 3]))
+        return lambda x: lax.slice(x, starts, limits, strides), [operand]
+
+    def dynamic_slice(self):
+        operand = self.pick(lambda x: x.shape)
+        if operand is None:
+            return None
+        shape = self.values[operand].shape
+        starts = [jnp.int32(self.random.randint(-2, extent + 2)) for extent in shape]
+        sizes = [self.random.randint(0, extent) for extent in shape]
+        return lambda x: lax.dynamic_slice(x, starts, sizes), [operand]
+
+    def dynamic_update_slice(self):
+        operand = self.pick(lambda x: x.shape)
+        if operand is None:
+            return None
+        shape = self.values[operand].shape
+        starts = [jnp.int32(self.random.randint(-2, extent + 2)) for extent in shape]
+        limits = [self.random.randint(0, extent) for extent in shape]
+
+        def update(x):
+            part = lax.slice(x, [0] * len(shape), limits)
+            return lax.dynamic_update_slice(x, part + part if x.dtype != bool else ~part, starts)
+
+        return update, [operand]
+
+    def concatenate(self):
+        left = self.pick(lambda x: x.shape)
+        if left is None:
+            return None
+        a = self.values[left]
+        dimension = self.random.randrange(len(a.shape))
+
+        def fits(x):
+            return (
+                x.dtype == a.dtype
+                and len(x.shape) == len(a.shape)
+                and all(i == dimension or x.shape[i] == a.shape[i] for i in range(len(a.shape)))
+            )
+
+        operands = [left, self.pick(fits), self.pick(fits)]
+        self.random.shuffle(operands)
+        return lambda *xs: lax.concatenate(xs, dimension), operands
+
+    def pad(self):
+        operand = self.pick(lambda x: x.shape)
+        if operand is None:
+            return None
+        config = [
+            (
+                self.random.choice([0, 0, 1, 2, -1]),
+                self.random.choice([0, 0, 1, 3, -1]),
+                self.random.choice([0, 0, 0, 1, 2]),
+            )
+            for _ in self.values[operand].shape
+        ]
+        return lambda x: lax.pad(x, jnp.asarray(1, x.dtype), config), [operand]
+
+    def reduce(self):
+        functions = [jnp.sum, jnp.max, jnp.min, jnp.any, jnp.all, jnp.argmax, jnp.argmin, jnp.mean]
+        function = self.random.choice(functions)
+        operand = self.pick(lambda x: x.shape)
+        if operand is None:
+            return None
+        rank = len(self.values[operand].shape)
+        if function in (jnp.argmax, jnp.argmin):
+            axis = self.random.randrange(rank)
+        else:
+            axis = tuple(d for d in range(rank) if self.random.random() < 0.6)
+        keep = self.random.random() < 0.3
+        return lambda x: function(x, axis=axis, keepdims=keep), [operand]
+
+    def softmax(self):
+        operand = self.pick(lambda x: x.shape and is_float(x))
+        if operand is None:
+            return None
+        axis = self.random.randrange(len(self.values[operand].shape))
+        return lambda x: jax.nn.softmax(x, axis=axis), [operand]
+
+    def cumulative(self):
+        function = self.random.choice([lax.cumsum, lax.cummax, lax.cummin])
+        operand = self.pick(lambda x: x.shape and x.dtype != bool)
+        if operand is None:
+            return None
+        axis = self.random.randrange(len(self.values[operand].shape))
+        reverse = self.random.random() < 0.3
+        return lambda x: function(x, axis=axis, reverse=reverse), [operand]
+
+    def sort(self):
+        operand = self.pick(lambda x: x.shape)
+        if operand is None:
+            return None
+        axis = self.random.randrange(len(self.values[operand].shape))
+        if self.random.random() < 0.5:
+            return lambda x: lax.sort(x, dimension=axis), [operand]
+        return lambda x: jnp.argsort(x, axis=axis, stable=True), [operand]
+
+    def dot(self):
+        left = self.pick(lambda x: x.shape and x.dtype in (jnp.float32, jnp.float64, jnp.int32))
+        if left is None:
+            return None
+        a = self.values[left]
+        right = self.pick(lambda x: x.dtype == a.dtype and x.shape)
+        b = self.values[right]
+        pairs = [(i, j) for i in range(len(a.shape)) for j in range(len(b.shape)) if a.shape[i] == b.shape[j]]
+        self.random.shuffle(pairs)
+        contract, batch, used_a, used_b = ([], []), ([], []), set(), set()
+        for i, j in pairs:
+            if i in used_a or j in used_b:
+                continue
+            target = contract if self.random.random() < 0.6 else batch
+            target[0].append(i)
+            target[1].append(j)
+            used_a.add(i)
+            used_b.add(j)
+        return lambda x, y: lax.dot_general(x, y, (contract, batch)), [left, right]
+
+    def take(self):
+        operand = self.pick(lambda x: x.shape)
+        if operand is None:
+            return None
+        axis = self.random.randrange(len(self.values[operand].shape))
+        extent = self.values[operand].shape[axis]
+        shape = self.random.choice([(), (3,), (2, 2)])
+        indices = np.asarray(
+            [self.random.randint(-extent - 2, extent + 2) for _ in range(int(np.prod(shape)))], np.int32
+        )
+        mode = self.random.choice(["clip", "wrap", "fill"])
+        return lambda x: jnp.take(x, indices.reshape(shape), axis=axis, mode=mode), [operand]
+
+    def scatter(self):
+        operand = self.pick(lambda x: len(x.shape) >= 1 and x.dtype != bool)
+        if operand is None:
+            return None
+        extent = self.values[operand].shape[0]
+        indices = jnp.asarray([self.random.randint(-2, extent + 2) for _ in range(3)], jnp.int32)
+        method = self.random.choice(["add", "max", "set"])
+        if method == "set":
+            indices = indices[:1]
+        return lambda x: getattr(x.at[indices], method)(jnp.asarray(2, x.dtype), mode="drop"), [operand]
+
+    def window(self):
+        operand = self.pick(lambda x: x.shape and x.dtype in (jnp.float32, jnp.int32))
+        if operand is None:
+            return None
+        rank = len(self.values[operand].shape)
+        sizes = [self.random.choice([1, 1, 2, 3]) for _ in range(rank)]
+        strides = [self.random.choice([1, 1, 2]) for _ in range(rank)]
+        padding = self.random.choice(["VALID", "SAME"])
+        initial, function = self.random.choice([(0, lax.add), (1, lax.max), (-1, lax.min)])
+        return lambda x: lax.reduce_window(x, jnp.asarray(initial, x.dtype), function, sizes, strides, padding), [
+            operand
+        ]
+
+    def loop(self):
+        operand = self.pick(lambda x: x.dtype in (jnp.float32, jnp.int32))
+        if operand is None:
+            return None
+        count = self.random.choice([0, 1, 2, 5])
+        body = self.random.choice(
+            [lambda i, x: x + x, lambda i, x: x * 2 - 1, lambda i, x: x + jnp.asarray(i, x.dtype)]
+        )
+        return lambda x: lax.fori_loop(0, count, body, x), [operand]
+
+    def branch(self):
+        operand = self.pick(lambda x: x.dtype != bool)
+        if operand is None:
+            return None
+        threshold = self.random.choice([0, 3])
+        return (
+            lambda x: lax.cond((jnp.sum(x) > threshold), lambda y: y + y, lambda y: lax.max(y, jnp.ones_like(y)), x),
+            [operand],
+        )
+
+
+KINDS = [
+    *["unary"] * 4, *["binary"] * 4, *["broadcast_binary"] * 3, "scalar_binary", *["compare_select"] * 2, *["convert"] * 2,
+    "clamp", *["reshape"] * 2, *["transpose"] * 2, "reverse", *["broadcast"] * 2, *["slice"] * 2, "dynamic_slice",
+    "dynamic_update_slice", *["concatenate"] * 2, *["pad"] * 2, *["reduce"] * 4, "softmax", "cumulative", "sort", *["dot"] * 2,
+    "take", "scatter", "window", "loop", "branch",
+]  # fmt: skip
+
+
+def difference(got, wanted, scale: float) -> str | None:
+    """What is wrong with a result, or None. `scale` widens the tolerance with the length of the program."""
+    wanted = np.asarray(wanted)
+    got = np.asarray(got)
+    if got.shape != wanted.shape or got.dtype != wanted.dtype:
+        return f"{got.dtype}{got.shape} instead of {wanted.dtype}{wanted.shape}"
+    if wanted.dtype.kind in "biu":
+        wrong = int(np.count_nonzero(got != wanted))
+        return f"{wrong} of {wanted.size} elements differ" if wrong else None
+    tolerance = EPSILON[wanted.dtype.name] * scale
+    a, b = got.astype(np.float64), wanted.astype(np.float64)
+    with np.errstate(all="ignore"):
+        largest = np.max(np.abs(b[np.isfinite(b)]), initial=0)
+        same = (
+            (a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= tolerance * (np.abs(b) + 1e-3 * largest + 1e-30))
+        )
+    wrong = int(np.count_nonzero(~same))
+    if not wrong:
+        return None
+    worst = np.argmax(np.where(same, 0, np.nan_to_num(np.abs(a - b), nan=np.inf, posinf=np.inf)))
+    return f"{wrong} of {wanted.size} elements differ, e.g. {a.flat[worst]} instead of {b.flat[worst]}"
+
+
+def check(program: Program, options: list[str]) -> tuple[str, str | None]:
+    """("passed" | "failed" | "skipped", message)."""
+    lowered = jax.jit(program, keep_unused=True).lower(*program.arguments)
+    wanted = lowered.compile()(*program.arguments)
+    try:
+        executable = latewood.compile(lowered, options)
+    except latewood.LatewoodError as error:
+        lines = str(error).splitlines()
+        message = next((line for line in lines if "error:" in line), lines[0])
+        known = " is not supported" in str(error) or "no engine takes" in str(error)
+        return ("skipped" if known else "failed"), "refused: " + message.split("error: ", 1)[-1]
+    got = executable(*program.arguments)
+    got = got if isinstance(got, tuple) else (got,)
+    for number, (a, b) in enumerate(zip(got, wanted, strict=True)):
+        if message := difference(a, b, scale=1 + len(program.steps)):
+            return "failed", f"result {number}: {message}"
+    return "passed", None
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--options", action="append", default=[], help="an option of the compilation (may be repeated)")
+    parser.add_argument("--keep", type=Path, help="where the texts of failing programs go")
+    arguments = parser.parse_args()
+
+    counts, refusals = collections.Counter(), collections.Counter()
+    for number in range(arguments.first, arguments.first + arguments.count):
+        program = Program(f"{arguments.seed}/{number}")
+        if not program.steps:
+            continue
+        print(f"\r{number}", end="", file=sys.stderr, flush=True)
+        status, message = check(program, arguments.options)
+        counts[status] += 1
+        if status == "skipped":
+            refusals[message] += 1
+        if status == "failed":
+            print(f"\nprogram {arguments.seed}/{number}: {message}", flush=True)
+            if arguments.keep:
+                arguments.keep.mkdir(parents=True, exist_ok=True)
+                text = jax.jit(program, keep_unused=True).lower(*program.arguments).as_text()
+                (arguments.keep / f"{arguments.seed}-{number}.mlir").write_text(text)
+    for message, times in refusals.most_common():
+        print(f"{times:5} {message}")
+    print(f"\n{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+    return 1 if counts["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

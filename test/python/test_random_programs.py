@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A fixed sample of the random programs of test/fuzz/differential.py, which makes as many as one likes."""
+
+import sys
+
+import pytest
+from conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "test" / "fuzz"))
+
+import differential  # noqa: E402
+
+
+@pytest.mark.parametrize("first", range(0, 60, 10))
+def test_random_programs(first):
+    for number in range(first, first + 10):
+        program = differential.Program(f"ci/{number}")
+        if program.steps:
+            status, message = differential.check(program, [])
+            assert status == "passed", f"program ci/{number}: {message}"

@@ -162,6 +162,32 @@ def test_batches(name):
     run(BATCHES, np.dtype(name))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_random(seed):
+    """Any number of dimensions of each kind, in any order in each operand."""
+    choice = np.random.default_rng(seed)
+    cases = []
+    while len(cases) < 12:
+        kinds = [
+            "bc"[: choice.integers(3)],
+            "mp"[: choice.integers(3)],
+            "nq"[: choice.integers(3)],
+            "kl"[: choice.integers(1, 3)],
+        ]
+        batch, rows, columns, reduced = kinds
+        extents = {letter: int(choice.choice([1, 2, 3, 5])) for letter in batch}
+        extents |= {letter: int(choice.choice([1, 2, 7, 12, 13, 17, 31, 32, 33, 65])) for letter in rows + columns}
+        extents |= {letter: int(choice.choice([1, 2, 3, 8, 15, 64])) for letter in reduced}
+        if np.prod(list(extents.values()), dtype=np.float64) > 4e6:
+            continue
+        operands = [
+            "".join(choice.permutation(list(letters)))
+            for letters in (batch + rows + reduced, batch + columns + reduced, batch + rows + columns)
+        ]
+        cases.append((f"{operands[0]},{operands[1]}->{operands[2]}", extents))
+    run(cases, np.dtype(np.float32 if seed % 2 else np.int32), seed)
+
+
 def test_fused(check):
     generator = np.random.default_rng(2)
 

@@ -2,11 +2,11 @@
 //
 // The pass SplitComplex: each complex tensor becomes two real ones.
 //
-// In: functions with StableHLO and CHLO on static shapes. Out: complex tensors are arguments and results of functions, and the
-// only operations on them are stablehlo.real and stablehlo.imag of arguments and stablehlo.complex of results.
+// In: functions with StableHLO and CHLO on static shapes. Out: complex tensors are arguments and results of functions,
+// and the only operations on them are stablehlo.real and stablehlo.imag of arguments and stablehlo.complex of results.
 //
-// The pass walks each function once, in order, and keeps the parts of every complex value that it has met. Operations fall
-// into four kinds:
+// The pass walks each function once, in order, and keeps the parts of every complex value that it has met. Operations
+// fall into four kinds:
 //   elementwise            their formula (SplitComplexFunctions.cpp)
 //   data movement          done twice, once a part
 //   products               four real products
@@ -45,8 +45,9 @@ bool movesData(Operation *op) {
 
 /// Takes as many values of whatever type as it is given.
 bool passesValues(Operation *op) {
-  return isa<stablehlo::CaseOp, stablehlo::IfOp, stablehlo::MapOp, stablehlo::OptimizationBarrierOp, stablehlo::ReduceOp,
-             stablehlo::ReduceWindowOp, stablehlo::ReturnOp, stablehlo::ScatterOp, stablehlo::SortOp, stablehlo::WhileOp>(op);
+  return isa<stablehlo::CaseOp, stablehlo::IfOp, stablehlo::MapOp, stablehlo::OptimizationBarrierOp,
+             stablehlo::ReduceOp, stablehlo::ReduceWindowOp, stablehlo::ReturnOp, stablehlo::ScatterOp,
+             stablehlo::SortOp, stablehlo::WhileOp>(op);
 }
 
 class Splitter {
@@ -176,11 +177,14 @@ private:
     if (isa<stablehlo::ConstantOp, chlo::ConstantOp>(op))
       return splitConstant(b, op);
     if (auto iota = dyn_cast<stablehlo::IotaOp>(op)) {
-      Value re = stablehlo::IotaOp::create(b, cast<RankedTensorType>(partType(iota.getType())), iota.getIotaDimension());
+      Value re =
+          stablehlo::IotaOp::create(b, cast<RankedTensorType>(partType(iota.getType())), iota.getIotaDimension());
       return replace(op, {re, Tensor(b, re).like(0.0)});
     }
     if (auto conversion = dyn_cast<stablehlo::ConvertOp>(op))
       return splitConversion(b, conversion);
+    if (auto cast = dyn_cast<stablehlo::BitcastConvertOp>(op))
+      return splitBitcast(b, cast);
     if (movesData(op))
       return replace(op, {clonePart(b, op, 0), clonePart(b, op, 1)});
     if (isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op))
@@ -231,7 +235,8 @@ private:
         llvm::for_each(dense.getValues<std::complex<APFloat>>(), add);
       for (unsigned i = 0; i < 2; ++i)
         part[i] = DenseElementsAttr::get(type, numbers[i]);
-    } else if (auto resource = dyn_cast<DenseResourceElementsAttr>(value); resource && resource.getRawHandle().getBlob()) {
+    } else if (auto resource = dyn_cast<DenseResourceElementsAttr>(value);
+               resource && resource.getRawHandle().getBlob()) {
       ArrayRef<char> data = resource.getRawHandle().getBlob()->getData();
       size_t bytes = type.getElementType().getIntOrFloatBitWidth() / 8;
       if (data.size() != 2 * bytes * type.getNumElements())
@@ -246,16 +251,15 @@ private:
     } else {
       return op->emitError() << "the constant's value has a form that is not known";
     }
-    return replace(op, {stablehlo::ConstantOp::create(b, type, part[0]), stablehlo::ConstantOp::create(b, type, part[1])});
+    return replace(op,
+                   {stablehlo::ConstantOp::create(b, type, part[0]), stablehlo::ConstantOp::create(b, type, part[1])});
   }
 
   LogicalResult splitConversion(ImplicitLocOpBuilder &b, stablehlo::ConvertOp op) {
     Value operand = op.getOperand();
     Type to = getElementTypeOrSelf(op.getType());
     if (!isComplex(op.getType())) {
-      Complex z = partsOf(b, operand);
-      Tensor result = to.isInteger(1) ? (z.re != 0.0) | (z.im != 0.0) : convert(z.re, to);
-      op.replaceAllUsesWith(Value(result));
+      op.replaceAllUsesWith(Value(convert(partsOf(b, operand).re, to)));
       dead.push_back(op);
       return success();
     }
@@ -266,6 +270,34 @@ private:
     }
     Tensor re = convert(Tensor(b, operand), element);
     return replace(op, {re, re.like(0.0)});
+  }
+
+  /// In memory the real part comes first, so complex<f64> is complex<f32> of its real part's halves, then of its
+  /// imaginary part's.
+  LogicalResult splitBitcast(ImplicitLocOpBuilder &b, stablehlo::BitcastConvertOp op) {
+    if (!isComplex(op.getOperand()) || !isComplex(op.getType()))
+      return op.emitError() << "complex elements can only be cast to complex elements, not "
+                            << op.getOperand().getType() << " to " << op.getType();
+    Complex z = partsOf(b, op.getOperand());
+    auto type = cast<RankedTensorType>(partType(op.getType()));
+    Type element = type.getElementType();
+    if (z.re.element() == element)
+      return replace(op, {z.re, z.im});
+    if (z.re.element().isF64()) {
+      SmallVector<int64_t> halves(z.re.shape());
+      halves.push_back(2);
+      Tensor re(b, stablehlo::BitcastConvertOp::create(b, z.re.type().clone(halves, element), z.re));
+      Tensor im(b, stablehlo::BitcastConvertOp::create(b, z.re.type().clone(halves, element), z.im));
+      auto half = [&](int64_t i) -> Value {
+        return concatenate({slice(re, -1, i, i + 1), slice(im, -1, i, i + 1)}, -1);
+      };
+      return replace(op, {half(0), half(1)});
+    }
+    auto whole = [&](int64_t i) -> Value {
+      Tensor halves = concatenate({slice(z.re, -1, i, i + 1), slice(z.im, -1, i, i + 1)}, -1);
+      return stablehlo::BitcastConvertOp::create(b, type, halves);
+    };
+    return replace(op, {whole(0), whole(1)});
   }
 
   /// (a + ib)(c + id), where each real product is a dot_general or a convolution.
@@ -358,8 +390,9 @@ private:
     if (isElementwise)
       result = computeComplex(b, op, operands);
     if (result.empty())
-      return op->emitError() << "'" << op->getName() << "' is not supported on complex elements (operands: "
-                             << op->getOperandTypes() << "; results: " << op->getResultTypes() << ")";
+      return op->emitError() << "'" << op->getName()
+                             << "' is not supported on complex elements (operands: " << op->getOperandTypes()
+                             << "; results: " << op->getResultTypes() << ")";
     if (result.size() == 2)
       return replace(op, {result[0], result[1]});
     op->replaceAllUsesWith(ValueRange{result.front()});

@@ -2,11 +2,12 @@
 //
 // Functions of complex numbers in real arithmetic.
 //
-// Sums and products are formulas on the parts. All other functions are computed in f64, also for parts in f32: there squares
-// of operands neither overflow nor vanish, and what cancels leaves enough digits, so that the result is right to the last place.
-// For parts in f64 (`wide` is false) operands are scaled by powers of two, and sums of squares that may cancel are made in twice
-// the precision, from error-free sums and products. The inverse trigonometric functions follow Hull, Fairgrieve and Tang,
-// "Implementing the complex arcsine and arccosine functions using exception handling" (1997).
+// Sums and products are formulas on the parts. All other functions are computed in f64, also for parts in f32: there
+// squares of operands neither overflow nor vanish, and what cancels leaves enough digits, so that the result is right
+// to the last place. For parts in f64 (`wide` is false) operands are scaled by powers of two, and sums of squares that
+// may cancel are made in twice the precision, from error-free sums and products. The inverse trigonometric functions
+// follow Hull, Fairgrieve and Tang, "Implementing the complex arcsine and arccosine functions using exception handling"
+// (1997).
 //
 // There are no branches: each case is computed for all elements, and selected.
 
@@ -26,7 +27,10 @@ using stablehlo::ComparisonDirection;
 // Real functions
 //===----------------------------------------------------------------------===//
 
-template <typename OpTy> Tensor unary(const Tensor &x) { return Tensor(x.builder(), OpTy::create(x.builder(), x.type(), x)); }
+template <typename OpTy>
+Tensor unary(const Tensor &x) {
+  return Tensor(x.builder(), OpTy::create(x.builder(), x.type(), x));
+}
 Tensor cbrt(const Tensor &x) { return unary<stablehlo::CbrtOp>(x); }
 Tensor cosh(const Tensor &x) { return unary<chlo::CoshOp>(x); }
 Tensor expm1(const Tensor &x) { return unary<stablehlo::Expm1Op>(x); }
@@ -125,9 +129,7 @@ Tensor logAbs(const Complex &z, bool wide) {
 Complex operator+(const Complex &x, const Complex &y) { return {x.re + y.re, x.im + y.im}; }
 Complex operator-(const Complex &x, const Complex &y) { return {x.re - y.re, x.im - y.im}; }
 Complex operator-(const Complex &z) { return {-z.re, -z.im}; }
-Complex operator*(const Complex &x, const Complex &y) {
-  return {x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
-}
+Complex operator*(const Complex &x, const Complex &y) { return {x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re}; }
 Complex select(const Tensor &condition, const Complex &yes, const Complex &no) {
   return {select(condition, yes.re, no.re), select(condition, yes.im, no.im)};
 }
@@ -140,9 +142,7 @@ Complex square(const Complex &z) {
 
 /// Signs of infinite parts, zeros of others.
 Complex infiniteDirection(const Complex &z) {
-  auto direction = [](const Tensor &x) {
-    return withSign(select(isInfinite(x), x.like(1.0), x.like(0.0)), x);
-  };
+  auto direction = [](const Tensor &x) { return withSign(select(isInfinite(x), x.like(1.0), x.like(0.0)), x); };
   return {direction(z.re), direction(z.im)};
 }
 
@@ -269,15 +269,11 @@ Tensor timesUnlessZero(const Tensor &x, const Tensor &y) { return select(x == 0.
 Complex sinh(const Complex &z, bool wide) {
   return {timesUnlessZero(sinh(z.re), cos(z.im)), timesUnlessZero(sin(z.im), cosh(z.re))};
 }
-Complex cosh(const Complex &z, bool wide) {
-  return {cosh(z.re) * cos(z.im), timesUnlessZero(sin(z.im), sinh(z.re))};
-}
+Complex cosh(const Complex &z, bool wide) { return {cosh(z.re) * cos(z.im), timesUnlessZero(sin(z.im), sinh(z.re))}; }
 Complex sin(const Complex &z, bool wide) {
   return {timesUnlessZero(sin(z.re), cosh(z.im)), timesUnlessZero(sinh(z.im), cos(z.re))};
 }
-Complex cos(const Complex &z, bool wide) {
-  return {cos(z.re) * cosh(z.im), -timesUnlessZero(sin(z.re), sinh(z.im))};
-}
+Complex cos(const Complex &z, bool wide) { return {cos(z.re) * cosh(z.im), -timesUnlessZero(sin(z.re), sinh(z.im))}; }
 
 /// With t = tan(y) and h = tanh(x): (h (1 + t²) + i t (1 - h²)) / (1 + t² h²).
 Complex tanh(const Complex &z, bool wide) {
@@ -289,8 +285,8 @@ Complex timesI(const Complex &z) { return {-z.im, z.re}; }
 Complex timesMinusI(const Complex &z) { return {z.im, -z.re}; }
 Complex tan(const Complex &z, bool wide) { return timesMinusI(tanh(timesI(z), wide)); }
 
-/// What asin and its relatives are made of, for x, y >= 0: `|asin(x + iy)|` has the angle of the point (x, leg) as its real
-/// part, and `height` as its imaginary part.
+/// What asin and its relatives are made of, for x, y >= 0: `|asin(x + iy)|` has the angle of the point (x, leg) as its
+/// real part, and `height` as its imaginary part.
 struct Arcsine {
   Tensor leg, height;
 };
@@ -310,8 +306,8 @@ Arcsine arcsine(const Tensor &x, const Tensor &y, bool wide) {
   Tensor leg = select(isHuge, y, select(isInside, inside, outside));
 
   // The height: log(a + sqrt(a² - 1)), from a - 1.
-  Tensor am1 = select(x >= 1.0, halfYY / rightOf + 0.5 * sum,
-                      select(a <= 1.5, halfYY / rightOf + halfYY / difference, a - 1.0));
+  Tensor am1 =
+      select(x >= 1.0, halfYY / rightOf + 0.5 * sum, select(a <= 1.5, halfYY / rightOf + halfYY / difference, a - 1.0));
   Tensor height = log1p(am1 + sqrt(am1 * (a + 1.0)));
   Tensor isFlat = (y < 0x1p-500) & (x < 1.0);
   height = select(isFlat, y / sqrt(-xm1 * xp1), height);

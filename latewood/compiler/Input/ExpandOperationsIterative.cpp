@@ -248,13 +248,13 @@ Singular decomposeTall(const Tensor &matrix, int64_t leftColumns) {
 // Operations
 //===----------------------------------------------------------------------===//
 
-/// The matrices of a call as [batch, m, n], or null when the call has other types.
-Tensor getMatrices(Builder &b, Operation *op, unsigned results) {
+/// The matrices of a call as [batch, m, n], or nothing when the call has other types.
+std::optional<Tensor> getMatrices(Builder &b, Operation *op, unsigned results) {
   auto type = op->getNumOperands() == 1 ? dyn_cast<RankedTensorType>(op->getOperand(0).getType()) : nullptr;
   if (!type || type.getRank() < 2 || op->getNumResults() != results ||
       !isa<Float32Type, Float64Type>(type.getElementType()) ||
       llvm::any_of(op->getResultTypes(), [](Type result) { return !isa<RankedTensorType>(result); }))
-    return {};
+    return std::nullopt;
   int64_t batch = ShapedType::getNumElements(type.getShape().drop_back(2));
   return reshape(Tensor(b, op->getOperand(0)), {batch, type.getShape().end()[-2], type.getShape().end()[-1]});
 }
@@ -277,13 +277,14 @@ SmallVector<Value> makeZeroResults(Builder &b, Operation *op) {
 }
 
 Results expandSyevd(Builder &b, Operation *op) {
-  Tensor a = getMatrices(b, op, 3);
+  std::optional<Tensor> operand = getMatrices(b, op, 3);
   char triangle = getLetter(op, "uplo");
-  if (!a || a.extent(1) != a.extent(2) || op->getResult(0).getType() != op->getOperand(0).getType() ||
-      (triangle != 'L' && triangle != 'U'))
+  if (!operand || operand->extent(1) != operand->extent(2) ||
+      op->getResult(0).getType() != op->getOperand(0).getType() || (triangle != 'L' && triangle != 'U'))
     return op->emitError(
         "a call for eigenvalues takes symmetric matrices of f32 or f64, with option 'uplo', and gives vectors, "
         "values and a status");
+  const Tensor &a = *operand;
   if (a.type().getNumElements() == 0)
     return makeZeroResults(b, op);
   // Only one triangle is given.
@@ -296,11 +297,12 @@ Results expandSyevd(Builder &b, Operation *op) {
 }
 
 Results expandGesdd(Builder &b, Operation *op) {
-  Tensor a = getMatrices(b, op, 5);
-  if (!a || op->getResult(0).getType() != op->getOperand(0).getType())
+  std::optional<Tensor> operand = getMatrices(b, op, 5);
+  if (!operand || op->getResult(0).getType() != op->getOperand(0).getType())
     return op->emitError(
         "a call for singular values takes matrices of f32 or f64 and gives a workspace, values, left and right "
         "vectors, and a status");
+  const Tensor &a = *operand;
   if (a.type().getNumElements() == 0)
     return makeZeroResults(b, op);
   auto left = cast<RankedTensorType>(op->getResult(2).getType()),

@@ -24,7 +24,6 @@ public:
   Tensor() = default;
   Tensor(mlir::ImplicitLocOpBuilder &b, mlir::Value value) : b(&b), value(value) {}
   operator mlir::Value() const { return value; }
-  explicit operator bool() const { return static_cast<bool>(value); }
 
   mlir::ImplicitLocOpBuilder &builder() const { return *b; }
   mlir::RankedTensorType type() const { return llvm::cast<mlir::RankedTensorType>(value.getType()); }

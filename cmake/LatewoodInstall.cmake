@@ -26,17 +26,15 @@ latewood_install_headers(Runtime latewood/runtime
   Status.h Storage.h Stream.h Trace.h Value.h)
 latewood_install_headers(Runtime latewood/format abi.h executable.fbs)
 
-set(MLIR_VERSION_MAJOR_MINOR)
 if(LATEWOOD_BUILD_COMPILER)
   set_target_properties(LatewoodCompiler PROPERTIES EXPORT_NAME Compiler)
   latewood_install(Compiler LatewoodCompiler latewood-compile latewood-opt)
   latewood_install_headers(Compiler latewood/compiler/Driver Compiler.h Diagnostics.h Options.h)
-  string(REGEX MATCH "^[0-9]+\\.[0-9]+" MLIR_VERSION_MAJOR_MINOR "${MLIR_VERSION}")
 endif()
 
 configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/LatewoodConfig.cmake.in
   ${CMAKE_BINARY_DIR}/cmake/LatewoodConfig.cmake
-  INSTALL_DESTINATION ${package_folder} PATH_VARS CMAKE_INSTALL_BINDIR)
+  INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/cmake/LatewoodConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/cmake/LatewoodConfig.cmake ${CMAKE_BINARY_DIR}/cmake/LatewoodConfigVersion.cmake
   DESTINATION ${package_folder} COMPONENT Runtime)

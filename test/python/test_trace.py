@@ -32,7 +32,7 @@ def read(path):
 
 
 def compile_program(host="native"):
-    return latewood.compile(PROGRAM, host=host)
+    return latewood.compile(PROGRAM, [f"--host={host}"])
 
 
 def test_python(tmp_path):

@@ -132,7 +132,7 @@ struct ReadThroughUnitReshape : OpRewritePattern<GenericOp> {
     } else {
       auto expand = cast<tensor::ExpandShapeOp>(reshape);
       ArrayRef<int64_t> shape = expand.getResultType().getShape();
-      for (ReassociationIndices dims : expand.getReassociationIndices()) {
+      for (const ReassociationIndices &dims : expand.getReassociationIndices()) {
         AffineExpr expr = zero;
         for (int64_t dim : dims) {
           if (shape[dim] == 1)

@@ -144,6 +144,21 @@ def FuseElementwisePass : Pass<"latewood-fuse-elementwise", "::mlir::func::FuncO
                            "::mlir::tensor::TensorDialect"];
 }
 
+def SplitReductionsPass : Pass<"latewood-split-reductions", "::mlir::func::FuncOp"> {
+  let summary = "Large reductions to few values become parallel partial ones and their combination";
+  let description = [{
+    ```mlir
+    %s = linalg.generic ["reduction"] ins(%x : tensor<16777216xf32>) outs(%init : tensor<f32>)
+    // becomes
+    %p = linalg.generic ["reduction", "parallel"] ins(%x …) outs(%zeros : tensor<256xf32>)   // x[part * 65536 + i]
+    %s = linalg.generic ["reduction"] ins(%p : tensor<256xf32>) outs(%init : tensor<f32>)
+    ```
+    Precondition: linalg.generic on tensors of static shape. The number of parts depends on the shape alone.
+    Not split: reductions whose order is fixed, or whose body is more than one commutative operation; extents without a divisor.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def FormGroupsPass : Pass<"latewood-form-groups", "::mlir::func::FuncOp"> {
   let summary = "Operations over the same rows become one cpu.group";
   let description = [{

@@ -22,6 +22,8 @@ void latewood::cpu::buildCPUPipeline(OpPassManager &module) {
   function().addPass(createFuseElementwisePass());
   // Before groups: a group takes whatever is left.
   function().addPass(createFormContractionsPass());
+  // After contractions, which sum in their own way; before groups, where the parts become rows.
+  function().addPass(createSplitReductionsPass());
   function().addPass(createFormGroupsPass());
   // Slices and reshapes of arguments that nobody uses any more would be copied.
   function().addPass(createCanonicalizerPass());

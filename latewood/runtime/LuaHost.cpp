@@ -6,6 +6,7 @@
 #include "latewood/runtime/LuaHost.h"
 
 #include "latewood/runtime/FaultInjection.h"
+#include "latewood/runtime/LuaLibrary.h"
 #include "latewood/runtime/LuaModules.h"
 
 #include <cstdlib>
@@ -166,6 +167,7 @@ int loadProgram(lua_State *lua) {
 
 StatusOr<std::unique_ptr<LuaProgram>> LuaProgram::parse(std::string_view source, std::vector<std::string> symbols,
                                                         const Image *image) {
+  LATEWOOD_RETURN_IF_ERROR(openLuaLibrary());
   State state;
   auto program = std::make_unique<LuaProgram>();
   Parsing parsing{{source}, &program->code};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Expands checks into StableHLO and assertions. A check computes one boolean per element, "this one is wrong", and counts: the assertion
-// is on the count, so that a failure says how many elements differ.
+// Expands checks into StableHLO and assertions. A check computes one boolean per element, "this one is wrong", and
+// counts: the assertion is on the count, so that a failure says how many elements differ.
 //
 // In:  operations of the `check` dialect, and the custom calls that stand for them in exported programs.
 // Out: StableHLO and plan.assert.
@@ -70,8 +70,7 @@ public:
     auto scalar = RankedTensorType::get({}, b.getI64Type());
     Value zero = stablehlo::ConstantOp::create(b, scalar, DenseElementsAttr::get(scalar, APInt(64, 0)));
     auto reduce = stablehlo::ReduceOp::create(b, TypeRange{scalar}, ValueRange{convert(wrong, b.getI64Type())},
-                                              ValueRange{zero},
-                                              llvm::to_vector(llvm::seq<int64_t>(0, type.getRank())));
+                                              ValueRange{zero}, llvm::to_vector(llvm::seq<int64_t>(0, type.getRank())));
     {
       OpBuilder::InsertionGuard guard(b);
       Block *body = b.createBlock(&reduce.getBody(), {}, {scalar, scalar}, {b.getLoc(), b.getLoc()});
@@ -84,16 +83,30 @@ public:
     plan::AssertOp::create(b, none, message, ValueRange{count});
   }
 
+  Value bothNaN(Value lhs, Value rhs) {
+    return logicalAnd(compare(ComparisonDirection::NE, lhs, lhs), compare(ComparisonDirection::NE, rhs, rhs));
+  }
+
+  // Whether elements are a pair that expect_eq refuses.
+  Value notEqual(Value lhs, Value rhs) {
+    Value wrong;
+    for (auto [l, r] : llvm::zip(parts(lhs), parts(rhs))) {
+      Value bad = compare(ComparisonDirection::NE, l, r);
+      if (isa<FloatType>(getElementTypeOrSelf(l)))
+        bad = logicalAnd(bad, logicalNot(bothNaN(l, r)));
+      wrong = wrong ? logicalOr(wrong, bad) : bad;
+    }
+    return wrong;
+  }
+
   // Whether elements are a pair that expect_almost_eq refuses.
   Value notAlmostEqual(Value lhs, Value rhs, double tolerance) {
     Value wrong;
     for (auto [l, r] : llvm::zip(parts(lhs), parts(rhs))) {
-      Value bothNaN =
-          logicalAnd(compare(ComparisonDirection::NE, l, l), compare(ComparisonDirection::NE, r, r));
-      Value equal = logicalOr(compare(ComparisonDirection::EQ, l, r), bothNaN);
+      Value equal = logicalNot(notEqual(l, r));
       Value l64 = convert(l, b.getF64Type()), r64 = convert(r, b.getF64Type());
-      Value difference = stablehlo::AbsOp::create(b, l64.getType(),
-                                                  stablehlo::SubtractOp::create(b, l64.getType(), l64, r64));
+      Value difference =
+          stablehlo::AbsOp::create(b, l64.getType(), stablehlo::SubtractOp::create(b, l64.getType(), l64, r64));
       Value near = compare(ComparisonDirection::LE, difference, splat(difference, tolerance));
       Value bad = logicalNot(logicalOr(equal, near));
       wrong = wrong ? logicalOr(wrong, bad) : bad;
@@ -144,8 +157,7 @@ private:
       return stablehlo::IsFiniteOp::create(b, withElement(value, b.getI1Type()), value);
     };
     distance = select(logicalAnd(finite(a), finite(e)), distance, splat(distance, wide, ~uint64_t(0)));
-    Value bothNaN = logicalAnd(compare(ComparisonDirection::NE, a, a), compare(ComparisonDirection::NE, e, e));
-    Value same = logicalOr(compare(ComparisonDirection::EQ, aBits, eBits), bothNaN);
+    Value same = logicalOr(compare(ComparisonDirection::EQ, aBits, eBits), bothNaN(a, e));
     return select(same, splat(distance, wide, 0), distance);
   }
 
@@ -169,12 +181,12 @@ public:
 
 private:
   static LogicalResult expandEqual(CheckBuilder &builder, Value lhs, Value rhs, StringRef name) {
-    builder.assertNone(builder.compare(ComparisonDirection::NE, lhs, rhs), name);
+    builder.assertNone(builder.notEqual(lhs, rhs), name);
     return success();
   }
 
-  static LogicalResult expandClose(CheckBuilder &builder, Operation *op, Value actual, Value expected,
-                                   uint64_t minimum, uint64_t maximum, StringRef name) {
+  static LogicalResult expandClose(CheckBuilder &builder, Operation *op, Value actual, Value expected, uint64_t minimum,
+                                   uint64_t maximum, StringRef name) {
     Type element = getElementTypeOrSelf(actual);
     if (auto complex = dyn_cast<ComplexType>(element))
       element = complex.getElementType();
@@ -193,8 +205,8 @@ private:
     if (auto check = dyn_cast<check::ExpectEqConstOp>(op))
       return done(expandEqual(builder, check.getLhs(), builder.constant(check.getValue()), name));
     if (auto check = dyn_cast<check::ExpectAlmostEqOp>(op)) {
-      builder.assertNone(
-          builder.notAlmostEqual(check.getLhs(), check.getRhs(), check.getTolerance().convertToDouble()), name);
+      builder.assertNone(builder.notAlmostEqual(check.getLhs(), check.getRhs(), check.getTolerance().convertToDouble()),
+                         name);
       return true;
     }
     if (auto check = dyn_cast<check::ExpectAlmostEqConstOp>(op)) {

@@ -24,7 +24,7 @@ def Check_FloatOrComplexTensor : TensorOf<[AnyFloat, AnyComplex]>;
 def Check_ExpectEqOp : Check_Op<"expect_eq", [SameTypeOperands]> {
   let summary = "Expects equal elements";
   let description = [{
-    As `stablehlo.compare EQ`: a NaN equals nothing, and the zeros are equal.
+    As `stablehlo.compare EQ`, except that a NaN equals every NaN. The zeros are equal.
     ```mlir
     check.expect_eq %0, %1 : tensor<2xi32>
     ```

@@ -187,9 +187,76 @@ Value splitGroups(Builder &b, Value tensor, int64_t dim, int64_t groups) {
   return cpu::makeReshape(b, RankedTensorType::get(shape, type.getElementType()), tensor);
 }
 
+/// Drops the dimensions of `tensor` that `position` has no index for: they have extent 1.
+Value dropUnindexed(Builder &b, Value tensor, SmallVectorImpl<AffineExpr> &position) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<int64_t> shape;
+  for (auto [extent, index] : llvm::zip_equal(type.getShape(), position))
+    if (index)
+      shape.push_back(extent);
+  llvm::erase_if(position, [](AffineExpr index) { return !index; });
+  return cpu::makeReshape(b, type.clone(shape), tensor);
+}
+
+/// The extent of each loop of a convolution: of the sums' dimensions, then as the kernel's positions say.
+SmallVector<int64_t> getLoopExtents(RankedTensorType sums, Value kernel, ArrayRef<AffineExpr> kernelPosition,
+                                    unsigned loops) {
+  SmallVector<int64_t> extents(sums.getShape());
+  extents.resize(loops, 1);
+  for (auto [extent, index] : llvm::zip_equal(cast<RankedTensorType>(kernel.getType()).getShape(), kernelPosition))
+    extents[cast<AffineDimExpr>(index).getPosition()] = extent;
+  return extents;
+}
+
+/// Whether a convolution is faster as a matrix product of copied windows: there must be something to multiply (a
+/// convolution of each channel for itself has nothing), and the copy must not be huge.
+bool isWorthCopying(ArrayRef<int64_t> extents, unsigned freeLoops, unsigned feature) {
+  constexpr int64_t fewestColumns = 4, fewestProducts = 32, mostElements = int64_t(1) << 27;
+  int64_t depth = 1, copied = 1;
+  for (auto [loop, extent] : llvm::enumerate(extents)) {
+    if (loop >= freeLoops)
+      depth *= extent;
+    if (loop != feature)
+      copied *= extent;
+  }
+  int64_t columns = extents[feature];
+  return columns >= fewestColumns && columns * depth >= fewestProducts && copied > 0 && copied <= mostElements;
+}
+
+/// Copies what each window of `input` covers into a row of its own, so that the convolution is a matrix product. On the
+/// way in `map` says where the input is read, on the way out where the copy is.
+Value copyWindows(Builder &b, Value input, ArrayRef<int64_t> extents, unsigned freeLoops, unsigned feature,
+                  bool featuresAreInner, AffineMap &map) {
+  unsigned loops = extents.size(), inputFeature = freeLoops;
+  SmallVector<int64_t> shape;
+  // All loops but the one over the result's features; contiguous elements of the input stay together.
+  SmallVector<unsigned> order;
+  for (unsigned loop = 0; loop < inputFeature; ++loop)
+    if (loop != feature)
+      order.push_back(loop);
+  if (!featuresAreInner)
+    order.push_back(inputFeature);
+  for (unsigned loop = inputFeature + 1; loop < loops; ++loop)
+    order.push_back(loop);
+  if (featuresAreInner)
+    order.push_back(inputFeature);
+
+  SmallVector<AffineExpr> places(loops, b.getAffineConstantExpr(0)), position;
+  for (auto [place, loop] : llvm::enumerate(order)) {
+    shape.push_back(extents[loop]);
+    places[loop] = b.getAffineDimExpr(place);
+    position.push_back(b.getAffineDimExpr(loop));
+  }
+  auto type = cast<RankedTensorType>(input.getType()).clone(shape);
+  AffineMap readMap = map.replaceDimsAndSymbols(places, {}, order.size(), 0);
+  map = AffineMap::get(loops, 0, position, b.getContext());
+  return cpu::makeParallel(b, type, cpu::makeEmpty(b, type), input, readMap,
+                           [](Builder &, ValueRange elements) { return elements.front(); });
+}
+
 /// Loops: the result's dimensions in order (with groups, one more in front of the feature), then the kernel's input
-/// feature and spatial dimensions. The input is padded beforehand, so that a window is `position * stride + tap *
-/// dilation`.
+/// feature and its taps. The input is padded beforehand, so that a window is `position * stride + tap * dilation`. With
+/// enough to multiply, the windows are copied first and the convolution is a matrix product of them.
 struct ConvolutionToGeneric : OpConversionPattern<stablehlo::ConvolutionOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -238,7 +305,8 @@ struct ConvolutionToGeneric : OpConversionPattern<stablehlo::ConvolutionOp> {
     // Where a dimension stands after the split.
     auto shifted = [&](int64_t dim, int64_t groupDim) { return isGrouped && dim >= groupDim ? dim + 1 : dim; };
 
-    int64_t freeLoops = sumsShape.getRank(), loops = freeLoops + 1 + spatial;
+    // A tap of a kernel of extent 1 needs no loop.
+    int64_t freeLoops = sumsShape.getRank(), loops = freeLoops + 1;
     AffineExpr group = isGrouped ? b.getAffineDimExpr(outputGroupDim) : AffineExpr();
     AffineExpr batch = b.getAffineDimExpr(shifted(numbers.getOutputBatchDimension(), outputGroupDim));
     AffineExpr feature = b.getAffineDimExpr(shifted(outputGroupDim, outputGroupDim));
@@ -251,18 +319,28 @@ struct ConvolutionToGeneric : OpConversionPattern<stablehlo::ConvolutionOp> {
     if (isGrouped)
       inputPosition[inputGroupDim] = kernelPosition[kernelGroupDim] = group;
     for (int64_t i = 0; i < spatial; ++i) {
-      AffineExpr position = b.getAffineDimExpr(shifted(outputSpatial[i], outputGroupDim));
-      AffineExpr tap = b.getAffineDimExpr(freeLoops + 1 + i);
-      inputPosition[shifted(inputSpatial[i], inputGroupDim)] = position * strides[i] + tap * kernelDilations[i];
+      AffineExpr position = b.getAffineDimExpr(shifted(outputSpatial[i], outputGroupDim)) * strides[i];
       int64_t last = op.getRhs().getType().getDimSize(kernelSpatial[i]) - 1;
-      kernelPosition[shifted(kernelSpatial[i], kernelGroupDim)] = op.getReversals()[i] ? last - tap : tap;
+      if (last > 0) {
+        AffineExpr tap = b.getAffineDimExpr(loops++);
+        kernelPosition[shifted(kernelSpatial[i], kernelGroupDim)] = tap;
+        position = position + (op.getReversals()[i] ? last - tap : tap) * kernelDilations[i];
+      }
+      inputPosition[shifted(inputSpatial[i], inputGroupDim)] = position;
     }
+    kernel = dropUnindexed(b, kernel, kernelPosition);
+    AffineMap inputMap = AffineMap::get(loops, 0, inputPosition, b.getContext());
+    SmallVector<int64_t> extents = getLoopExtents(sumsShape, kernel, kernelPosition, loops);
+    unsigned featureLoop = cast<AffineDimExpr>(feature).getPosition();
+    bool featuresAreInner = spatial == 0 || numbers.getInputFeatureDimension() > inputSpatial.back();
+    if (!inputMap.isProjectedPermutation() && isWorthCopying(extents, freeLoops, featureLoop))
+      input = copyWindows(b, input, extents, freeLoops, featureLoop, featuresAreInner, inputMap);
 
-    Factor lhs = {input, inputElement, AffineMap::get(loops, 0, inputPosition, b.getContext())};
+    Factor lhs = {input, inputElement, inputMap};
     Factor rhs = {kernel, kernelElement, AffineMap::get(loops, 0, kernelPosition, b.getContext())};
     Type element = cpu::getElement(op.getType()), sum = getAccumulationType(b, element);
     SmallVector<utils::IteratorType> iterators(freeLoops, utils::IteratorType::parallel);
-    iterators.append(1 + spatial, utils::IteratorType::reduction);
+    iterators.append(loops - freeLoops, utils::IteratorType::reduction);
     Value zeros = makeZeros(b, RankedTensorType::get(sumsShape.getShape(), cpu::getStorageType(sum)), {});
     AffineMap sumsMap = cpu::getLeadingDims(b, loops, freeLoops);
     Value sums = makeContraction(b, lhs, rhs, sumsMap, iterators, zeros, sum);

@@ -90,14 +90,41 @@ func.func @integer_product(%a: tensor<4x8xui8>, %b: tensor<8x4xui8>) -> tensor<4
 
 // -----
 
-// Tests that a convolution reads windows of the padded input.
-// CHECK-DAG: #[[W:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1 * 2 + d4, d3)>
+// Tests that a convolution is a matrix product of the windows of the padded input, which are copied first.
+// CHECK-DAG: #[[READ:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1 * 2 + d2, d3)>
+// CHECK-DAG: #[[WINDOWS:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d4, d3)>
+// CHECK-DAG: #[[KERNEL:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d4, d3, d2)>
 // CHECK-LABEL: func.func @convolution(
 func.func @convolution(%x: tensor<1x8x3xf32>, %k: tensor<3x3x5xf32>) -> tensor<1x4x5xf32> {
-  // CHECK: tensor.insert_slice {{.*}} : tensor<1x8x3xf32> into tensor<1x9x3xf32>
-  // CHECK: linalg.generic {indexing_maps = [#[[W]], #{{.*}}, #{{.*}}], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+  // CHECK: %[[PADDED:.*]] = tensor.insert_slice {{.*}} : tensor<1x8x3xf32> into tensor<1x9x3xf32>
+  // CHECK: %[[COPY:.*]] = linalg.generic {indexing_maps = [#[[READ]], #{{.*}}], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%[[PADDED]]
+  // CHECK: linalg.generic {indexing_maps = [#[[WINDOWS]], #[[KERNEL]], #{{.*}}], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%[[COPY]],
   %0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [2], pad = [[0, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x3xf32>, tensor<3x3x5xf32>) -> tensor<1x4x5xf32>
   return %0 : tensor<1x4x5xf32>
+}
+
+// -----
+
+// Tests that a convolution by a kernel of extent 1 is a matrix product of the input itself.
+// CHECK-DAG: #[[INPUT:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>
+// CHECK-DAG: #[[KERNEL:.*]] = affine_map<(d0, d1, d2, d3) -> (d3, d2)>
+// CHECK-LABEL: func.func @pointwise(
+// CHECK-SAME: %[[X:.*]]: tensor<1x8x3xf32>
+func.func @pointwise(%x: tensor<1x8x3xf32>, %k: tensor<1x3x5xf32>) -> tensor<1x8x5xf32> {
+  // CHECK: linalg.generic {indexing_maps = [#[[INPUT]], #[[KERNEL]], #{{.*}}], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%[[X]],
+  %0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x3xf32>, tensor<1x3x5xf32>) -> tensor<1x8x5xf32>
+  return %0 : tensor<1x8x5xf32>
+}
+
+// -----
+
+// Tests that a convolution of each channel for itself reads the windows where they are.
+// CHECK-DAG: #[[W:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1 + d5, d2, d4)>
+// CHECK-LABEL: func.func @depthwise(
+func.func @depthwise(%x: tensor<1x8x6xf32>, %k: tensor<3x1x6xf32>) -> tensor<1x6x6xf32> {
+  // CHECK: linalg.generic {indexing_maps = [#[[W]], #{{.*}}, #{{.*}}]
+  %0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 6 : i64} : (tensor<1x8x6xf32>, tensor<3x1x6xf32>) -> tensor<1x6x6xf32>
+  return %0 : tensor<1x6x6xf32>
 }
 
 // -----

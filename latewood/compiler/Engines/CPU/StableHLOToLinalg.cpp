@@ -175,10 +175,10 @@ struct StorageTypeConverter : TypeConverter {
   StorageTypeConverter() {
     addConversion([](Type type) { return type; });
     addConversion([](RankedTensorType type) -> std::optional<Type> {
-      if (auto complex = dyn_cast<ComplexType>(type.getElementType())) {
+      if (auto complex = dyn_cast<ComplexType>(type.getElementType()); complex && complex.getElementType().isF64()) {
         SmallVector<int64_t> shape(type.getShape());
         shape.push_back(2);
-        return RankedTensorType::get(shape, complex.getElementType());
+        return RankedTensorType::get(shape, IntegerType::get(type.getContext(), 64));
       }
       Type storage = cpu::getStorageType(type.getElementType());
       return storage ? RankedTensorType::get(type.getShape(), storage) : Type();

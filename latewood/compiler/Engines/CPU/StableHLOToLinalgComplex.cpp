@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Complex numbers at the borders of a program.
+// complex<f64> at the borders of a program.
 //
-// Phase Input computes with real and imaginary parts; complex tensors are left as arguments and results only. In memory such
-// a tensor is pairs of floats, so it is held as a tensor of floats with a last dimension of 2, and
+// Phase Input computes with real and imaginary parts; complex tensors are left as arguments and results only. In memory
+// such a tensor is pairs of floats. A pair of f32 is held as one i64, and taken apart by shifts (see
+// StableHLOToLinalgScalar.cpp): reading and writing stay contiguous. A pair of f64 is wider than what registers shift,
+// so it is held as a last dimension of two i64:
 //
-//   real, imag   tensor.extract_slice of one element of that dimension: a view with stride 2
-//   complex      tensor.insert_slice of both parts: they are computed where the pairs are
+//   real, imag   tensor.extract_slice of one element of that dimension, and a generic that reads the bits as f64
+//   complex      a generic for the bits of each part, and tensor.insert_slice of both: they are computed where the
+//   pairs are
+//
+// The elements are integers so that these generics are never nothing but copies, which would be removed: whoever gets a
+// part without computing with it must not get a view with a stride.
 //
 // No other operation on complex elements comes here.
 
@@ -33,17 +39,29 @@ struct PartSlice {
   SmallVector<OpFoldResult> offsets, sizes, strides;
 };
 
-template <typename OpTy, int64_t part> struct PartToExtractSlice : OpConversionPattern<OpTy> {
+Value makeBitcast(ImplicitLocOpBuilder &b, Value tensor, Type element) {
+  auto type = cast<RankedTensorType>(tensor.getType()).clone(element);
+  return cpu::makeParallel(b, type, cpu::makeEmpty(b, type), tensor, b.getMultiDimIdentityMap(type.getRank()),
+                           [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> Value {
+                             return arith::BitcastOp::create(inner, element, elements.front());
+                           });
+}
+
+template <typename OpTy, int64_t part>
+struct PartToExtractSlice : OpConversionPattern<OpTy> {
   using OpConversionPattern<OpTy>::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(OpTy op, typename OpTy::Adaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(OpTy op, typename OpTy::Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     auto pairs = cast<RankedTensorType>(adaptor.getOperand().getType());
-    if (!isa<ComplexType>(cpu::getElement(op.getOperand().getType())) || !pairs.hasStaticShape())
+    if (!isa<ComplexType>(cpu::getElement(op.getOperand())) || cpu::isScalarOp(op) || !pairs.hasStaticShape())
       return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     PartSlice slice(rewriter.getContext(), pairs.getShape(), part);
     auto type = RankedTensorType::get(pairs.getShape().drop_back(), pairs.getElementType());
-    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(op, type, adaptor.getOperand(), slice.offsets, slice.sizes,
-                                                        slice.strides);
+    Value view =
+        tensor::ExtractSliceOp::create(b, type, adaptor.getOperand(), slice.offsets, slice.sizes, slice.strides);
+    rewriter.replaceOp(op, makeBitcast(b, view, cpu::getElement(op.getType())));
     return success();
   }
 };
@@ -54,13 +72,14 @@ struct ComplexToInsertSlice : OpConversionPattern<stablehlo::ComplexOp> {
   LogicalResult matchAndRewrite(stablehlo::ComplexOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    if (!type || !type.hasStaticShape())
+    if (!type || cpu::isScalarOp(op) || !type.hasStaticShape())
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value result = cpu::makeEmpty(b, type);
     for (auto [part, value] : llvm::enumerate(adaptor.getOperands())) {
       PartSlice slice(b.getContext(), type.getShape(), part);
-      result = tensor::InsertSliceOp::create(b, value, result, slice.offsets, slice.sizes, slice.strides);
+      Value bits = makeBitcast(b, value, type.getElementType());
+      result = tensor::InsertSliceOp::create(b, bits, result, slice.offsets, slice.sizes, slice.strides);
     }
     rewriter.replaceOp(op, result);
     return success();
@@ -70,6 +89,7 @@ struct ComplexToInsertSlice : OpConversionPattern<stablehlo::ComplexOp> {
 } // namespace
 
 void cpu::populateComplexToSlices(const TypeConverter &types, RewritePatternSet &patterns) {
-  patterns.add<PartToExtractSlice<stablehlo::RealOp, 0>, PartToExtractSlice<stablehlo::ImagOp, 1>, ComplexToInsertSlice>(
-      types, patterns.getContext());
+  patterns
+      .add<PartToExtractSlice<stablehlo::RealOp, 0>, PartToExtractSlice<stablehlo::ImagOp, 1>, ComplexToInsertSlice>(
+          types, patterns.getContext());
 }

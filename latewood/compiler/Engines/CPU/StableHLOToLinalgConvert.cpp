@@ -15,6 +15,9 @@ using namespace latewood;
 Type cpu::getComputeType(Type element) {
   if (auto integer = dyn_cast<IntegerType>(element))
     return integer.getWidth() <= 64 ? IntegerType::get(element.getContext(), integer.getWidth()) : Type();
+  // A pair of f32 is one integer: the real part is the low half.
+  if (auto complex = dyn_cast<ComplexType>(element))
+    return complex.getElementType().isF32() ? IntegerType::get(element.getContext(), 64) : Type();
   if (isByteFloat(element))
     return IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth());
   return isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element) ? element : Type();

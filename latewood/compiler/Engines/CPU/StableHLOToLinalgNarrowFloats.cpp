@@ -2,17 +2,20 @@
 //
 // Floats of 8 bits and fewer, as integer code.
 //
-// No target computes with them: an element is its bits, and only arithmetic turns it into an f32, which holds every value of
-// these formats. Both directions are integer operations without branches and without calls, so that they vectorize.
+// No target computes with them: an element is its bits, and only arithmetic turns it into an f32, which holds every
+// value of these formats. Both directions are integer operations without branches and without calls, so that they
+// vectorize.
 //
-//   decode  the mantissa is shifted to its place and the exponent's bias exchanged. A subnormal is its mantissa, converted
+//   decode  the mantissa is shifted to its place and the exponent's bias exchanged. A subnormal is its mantissa,
+//   converted
 //           as an integer, times the smallest step of the format.
-//   encode  adding half of the last kept bit (less one, where that bit is even) rounds to nearest, ties to even, and a carry
-//           runs into the exponent as it should. For subnormals the adder rounds: next to a number whose last bit is the
-//           format's smallest step, the sum's low bits are the result.
+//   encode  adding half of the last kept bit (less one, where that bit is even) rounds to nearest, ties to even, and a
+//   carry
+//           runs into the exponent as it should. For subnormals the adder rounds: next to a number whose last bit is
+//           the format's smallest step, the sum's low bits are the result.
 //
-// In: an f32 that was not rounded before (or was rounded to odd), or the bits of an element as an integer of its width. Out:
-// the bits, rounded once, by the format's own rules about infinity, NaN and overflow; an exact f32.
+// In: an f32 that was not rounded before (or was rounded to odd), or the bits of an element as an integer of its width.
+// Out: the bits, rounded once, by the format's own rules about infinity, NaN and overflow; an exact f32.
 
 #include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -53,8 +56,8 @@ struct Format {
 };
 
 Value constant(ImplicitLocOpBuilder &b, Type type, uint64_t value) {
-  return arith::ConstantOp::create(
-      b, IntegerAttr::get(type, APInt(type.getIntOrFloatBitWidth(), value, /*isSigned=*/false, /*implicitTrunc=*/true)));
+  return arith::ConstantOp::create(b, IntegerAttr::get(type, APInt(type.getIntOrFloatBitWidth(), value,
+                                                                   /*isSigned=*/false, /*implicitTrunc=*/true)));
 }
 
 Value power(ImplicitLocOpBuilder &b, int exponent) {
@@ -89,8 +92,8 @@ Value decodeExponent(ImplicitLocOpBuilder &b, Value code) {
   return bits.toFloat(result);
 }
 
-/// Half way between two powers the larger one is taken: of its neighbours, its mantissa of one bit is the even one. Numbers
-/// that are not positive have no code but NaN.
+/// Half way between two powers the larger one is taken: of its neighbours, its mantissa of one bit is the even one.
+/// Numbers that are not positive have no code but NaN.
 Value encodeExponent(ImplicitLocOpBuilder &b, Value pattern) {
   Bits bits{b};
   Value code = bits.right(bits.add(pattern, 1u << 22), 23);
@@ -123,8 +126,8 @@ Value cpu::decodeByteFloat(ImplicitLocOpBuilder &b, Value value, FloatType type)
   Value result = bits.select(bits.compare(Predicate::ult, magnitude, 1u << format.mantissa), subnormal, normal);
   if (format.hasInfinity) {
     // Infinity and NaN keep what they have in the mantissa.
-    Value special = bits.add(bits.left(magnitude, format.shift()),
-                             0x7f800000u - ((format.largest + 1) << format.shift()));
+    Value special =
+        bits.add(bits.left(magnitude, format.shift()), 0x7f800000u - ((format.largest + 1) << format.shift()));
     result = bits.select(bits.compare(Predicate::ugt, magnitude, format.largest), special, result);
   } else if (format.hasNaN && !format.zeroIsUnsigned) {
     result = bits.select(bits.compare(Predicate::eq, magnitude, format.nan), bits.number(0x7fc00000), result);
@@ -151,8 +154,7 @@ Value cpu::encodeByteFloat(ImplicitLocOpBuilder &b, Value value, FloatType type)
   Value anchor = power(b, format.leastExponent - static_cast<int>(format.mantissa) + 23);
   Value sum = arith::AddFOp::create(b, bits.toFloat(magnitude), anchor);
   Value subnormal = arith::SubIOp::create(b, bits.toBits(sum), bits.toBits(anchor));
-  Value isSubnormal =
-      bits.compare(Predicate::ult, magnitude, static_cast<uint32_t>(127 + format.leastExponent) << 23);
+  Value isSubnormal = bits.compare(Predicate::ult, magnitude, static_cast<uint32_t>(127 + format.leastExponent) << 23);
   Value code = bits.select(isSubnormal, subnormal, normal);
 
   code = bits.select(bits.compare(Predicate::ugt, code, format.largest), bits.number(format.overflow), code);

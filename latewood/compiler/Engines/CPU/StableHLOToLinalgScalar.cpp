@@ -276,6 +276,23 @@ Value emitConvert(Builder &b, const Scalars &s) {
   return cpu::convertElement(b, s.lhs(), s.element, cpu::getElement(s.op->getResult(0)));
 }
 
+/// Halves of an i64 that holds a complex<f32>; a real number is its own real part.
+Value emitHalf(Builder &b, Value pair, unsigned shift) {
+  Value half = shift == 0 ? pair : arith::ShRUIOp::create(b, pair, constant(b, pair.getType(), shift));
+  return arith::BitcastOp::create(b, b.getF32Type(), arith::TruncIOp::create(b, b.getI32Type(), half));
+}
+Value emitReal(Builder &b, const Scalars &s) { return s.isFloat() ? s.lhs() : emitHalf(b, s.lhs(), 0); }
+Value emitImag(Builder &b, const Scalars &s) {
+  return s.isFloat() ? constant(b, s.type(), 0.0) : emitHalf(b, s.lhs(), 32);
+}
+Value emitComplex(Builder &b, const Scalars &s) {
+  auto bitsOf = [&](Value part) -> Value {
+    return arith::ExtUIOp::create(b, b.getI64Type(), arith::BitcastOp::create(b, b.getI32Type(), part));
+  };
+  Value high = arith::ShLIOp::create(b, bitsOf(s.rhs()), constant(b, b.getI64Type(), 32));
+  return arith::OrIOp::create(b, bitsOf(s.lhs()), high);
+}
+
 Value emitBitcast(Builder &b, const Scalars &s) {
   Type type = cpu::getComputeType(cpu::getElement(s.op->getResult(0)));
   return type == s.type() ? s.lhs() : arith::BitcastOp::create(b, type, s.lhs());
@@ -365,12 +382,15 @@ const ScalarEmitter *findEmitter(Operation *op) {
       {"stablehlo.abs", {emitAbs, false}},
       {"stablehlo.and", {emitBinary<arith::AndIOp>, false}},
       {"stablehlo.bitcast_convert", {emitBitcast, false}},
+      {"stablehlo.complex", {emitComplex, false}},
       {"stablehlo.convert", {emitConvert, false}},
       {"stablehlo.count_leading_zeros", {emitUnary<math::CountLeadingZerosOp>, false}},
+      {"stablehlo.imag", {emitImag, false}},
       {"stablehlo.negate", {emitNegate, false}},
       {"stablehlo.not", {emitNot, false}},
       {"stablehlo.or", {emitBinary<arith::OrIOp>, false}},
       {"stablehlo.popcnt", {emitUnary<math::CtPopOp>, false}},
+      {"stablehlo.real", {emitReal, false}},
       {"stablehlo.reduce_precision", {emitReducePrecision, false}},
       {"stablehlo.select", {emitSelect, false}},
       {"stablehlo.shift_left", {emitShiftToZero<arith::ShLIOp>, false}},
@@ -432,7 +452,13 @@ bool isNarrowFloat(Type type) { return isa<Float16Type, BFloat16Type>(type); }
 bool cpu::isScalarOp(Operation *op) {
   if (auto cast = dyn_cast<stablehlo::BitcastConvertOp>(op))
     return cast.getOperand().getType().getShape() == cast.getResult().getType().getShape();
-  return findEmitter(op) != nullptr;
+  // Pairs of f64 do not fit into a scalar.
+  auto isWidePair = [](Type type) {
+    auto complex = dyn_cast<ComplexType>(getElement(type));
+    return complex && complex.getElementType().isF64();
+  };
+  return findEmitter(op) && llvm::none_of(op->getOperandTypes(), isWidePair) &&
+         llvm::none_of(op->getResultTypes(), isWidePair);
 }
 
 Value cpu::emitScalarOp(ImplicitLocOpBuilder &b, Operation *op, ValueRange operands) {

@@ -27,6 +27,8 @@ latewood_install_headers(Runtime latewood/runtime
 latewood_install_headers(Runtime latewood/format abi.h executable.fbs)
 
 if(LATEWOOD_BUILD_COMPILER)
+  # MLIR and LLVM stay where they were found, which is not where the loader looks by itself.
+  set_target_properties(LatewoodCompiler latewood-compile latewood-opt PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
   set_target_properties(LatewoodCompiler PROPERTIES EXPORT_NAME Compiler)
   latewood_install(Compiler LatewoodCompiler latewood-compile latewood-opt)
   latewood_install_headers(Compiler latewood/compiler/Driver Compiler.h Diagnostics.h Options.h)

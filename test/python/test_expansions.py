@@ -111,7 +111,7 @@ def test_infinity_predicates(name):
 @pytest.mark.parametrize(
     "dtype", [np.float32, np.float64, np.float16, np.int8, np.uint8, np.int32, np.uint32, np.int64, np.uint64]
 )
-@pytest.mark.parametrize(("extent", "k"), [(100, 1), (100, 5), (100, 30), (7, 7), (1, 1), (40, 0)])
+@pytest.mark.parametrize(("extent", "k"), [(100, 1), (100, 5), (100, 30), (1000, 700), (7, 7), (1, 1), (40, 0)])
 def test_top_k(check, dtype, extent, k):
     rng = np.random.default_rng(0)
     if np.issubdtype(dtype, np.floating):

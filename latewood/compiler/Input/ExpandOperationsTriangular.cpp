@@ -17,9 +17,10 @@ using Builder = ImplicitLocOpBuilder;
 
 namespace {
 
-constexpr int64_t blockExtent = 32;
+/// The extent of blocks that loops do. Each block is code of its own, so a large matrix has larger ones.
+int64_t getBlockExtent(int64_t extent) { return extent <= 128 ? 32 : extent <= 512 ? 64 : 128; }
 
-int64_t getHalf(int64_t extent) { return llvm::divideCeil(extent / 2, blockExtent) * blockExtent; }
+int64_t getHalf(int64_t extent, int64_t block) { return llvm::divideCeil(extent / 2, block) * block; }
 
 enum class Part { lower, strictlyLower, strictlyUpper };
 
@@ -76,13 +77,15 @@ Tensor solveBlock(const Tensor &a, const Tensor &strict, const Tensor &b, bool l
   return forLoop(a.builder(), 0, extent, {b}, step)[0];
 }
 
-Tensor solve(const Tensor &a, const Tensor &strict, const Tensor &b, bool lower, bool unitDiagonal) {
+Tensor solve(const Tensor &a, const Tensor &strict, const Tensor &b, bool lower, bool unitDiagonal,
+             int64_t blockExtent) {
   int64_t extent = a.extent(-1);
   if (extent <= blockExtent)
     return solveBlock(a, strict, b, lower, unitDiagonal);
-  int64_t half = getHalf(extent);
+  int64_t half = getHalf(extent, blockExtent);
   auto part = [&](int64_t begin, int64_t end, const Tensor &side) {
-    return solve(block(a, begin, end, begin, end), block(strict, begin, end, begin, end), side, lower, unitDiagonal);
+    return solve(block(a, begin, end, begin, end), block(strict, begin, end, begin, end), side, lower, unitDiagonal,
+                 blockExtent);
   };
   Tensor top = slice(b, -2, 0, half), bottom = slice(b, -2, half, extent);
   if (lower) {
@@ -116,17 +119,17 @@ Tensor factorBlock(const Tensor &a) {
   return keepPart(forLoop(b, 0, extent, {a}, step)[0], Part::lower);
 }
 
-Tensor factor(const Tensor &a) {
+Tensor factor(const Tensor &a, int64_t blockExtent) {
   int64_t extent = a.extent(-1);
   if (extent <= blockExtent)
     return factorBlock(a);
-  int64_t half = getHalf(extent);
-  Tensor first = factor(block(a, 0, half, 0, half));
+  int64_t half = getHalf(extent, blockExtent);
+  Tensor first = factor(block(a, 0, half, 0, half), blockExtent);
   // below first^H = a21, solved for the adjoint of `below`.
   Tensor adjoint = solveTriangular(first, conjugate(transposeMatrix(block(a, half, extent, 0, half))), /*lower=*/true,
                                    /*unitDiagonal=*/false);
   Tensor below = conjugate(transposeMatrix(adjoint));
-  Tensor second = factor(block(a, half, extent, half, extent) - multiplyMatrices(below, adjoint));
+  Tensor second = factor(block(a, half, extent, half, extent) - multiplyMatrices(below, adjoint), blockExtent);
   return concatenate({padZeros(first, -1, 0, extent - half), concatenate({below, second}, -1)}, -2);
 }
 
@@ -137,7 +140,7 @@ Tensor cholesky(const Tensor &a, bool lower) {
   Tensor wide = isa<ComplexType>(element) ? a : convert(a, element);
   if (!lower)
     wide = conjugate(transposeMatrix(wide));
-  Tensor result = factor(wide);
+  Tensor result = factor(wide, getBlockExtent(wide.extent(-1)));
   if (!lower)
     result = conjugate(transposeMatrix(result));
   return isa<ComplexType>(element) ? result : convert(result, a.element());
@@ -243,7 +246,7 @@ Tensor solveTriangular(const Tensor &a, const Tensor &b, bool lower, bool unitDi
   if (b.type().getNumElements() == 0)
     return b;
   Tensor strict = keepPart(a, lower ? Part::strictlyLower : Part::strictlyUpper);
-  return solve(a, strict, b, lower, unitDiagonal);
+  return solve(a, strict, b, lower, unitDiagonal, getBlockExtent(a.extent(-1)));
 }
 
 void addTriangularExpansions(ExpansionTable &table) {

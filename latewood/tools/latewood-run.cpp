@@ -329,7 +329,9 @@ void printShapes(const char *what, std::span<const Ref<Value>> values) {
 }
 
 void printTimes(std::vector<double> &times, double startup) {
-  std::printf("first call   %.3f ms, %.3f ms after the start of the program\n", times[0] / 1000, startup / 1000);
+  // The kernel counts starts of processes in steps of 10 ms, and rounds down.
+  std::printf("first call   %.3f ms, at most %.0f ms after the start of the program\n", times[0] / 1000,
+              startup / 1000);
   if (times.size() == 1)
     return;
   // The first call warms caches, threads and memory: it is shown, and not counted.

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -158,6 +159,23 @@ TEST_F(RunToolTest, WrongArguments) {
               "argument 0: Runtime shape mismatch: expected [4], got [3]");
   expectError("f.lwx --function add --input a.npy --input matrix.npy", "(rank 1), got shape [2, 2] (rank 2)");
   expectError("f.lwx --function add --input f.lwx", "'f.lwx': not a valid .npy file");
+}
+
+TEST_F(RunToolTest, TracesAreWritten) {
+  array<float>("a.npy", ElementType::f32, {4}, {1, 2, 3, 4});
+  Outcome outcome = run("f.lwx --function add --input a.npy --input a.npy --repeat 3 --trace out.json");
+  EXPECT_EQ(outcome.status, 0) << outcome.text;
+  std::stringstream text;
+  text << std::ifstream(folder / "out.json").rdbuf();
+  EXPECT_NE(text.str().find("\"cat\":\"call\",\"name\":\"add\""), std::string::npos) << text.str();
+  outcome = run("f.lwx --function nothing --trace no/such/folder/out.json");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.text.find("cannot write the trace 'no/such/folder/out.json'"), std::string::npos) << outcome.text;
+  // A run that fails is recorded until then.
+  std::filesystem::remove(folder / "out.json");
+  outcome = run("f.lwx --function forget --trace out.json");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(std::filesystem::exists(folder / "out.json"));
 }
 
 TEST_F(RunToolTest, WrongOptions) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// scatter: loops over the updates, one element at a time, in order. An update whose position is outside of the inputs
-// is skipped: it reads and writes back an element at a position that exists.
+// scatter: loops over the updates, in order. Where each window is a whole row of the input (the gradient of a lookup of
+// rows), a step combines a slice; else a step combines one element. An update whose position is outside of the inputs is
+// skipped: it reads and writes back what stands at a position that exists.
 
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -24,6 +26,10 @@ struct ScatterToLoops : OpConversionPattern<stablehlo::ScatterOp> {
       return failure();
     if (inputType.getNumElements() == 0 || updateType.getNumElements() == 0) {
       rewriter.replaceOp(op, adaptor.getInputs());
+      return success();
+    }
+    if (hasWholeWindows(op) && inputType.getRank() > 0) {
+      rewriter.replaceOp(op, scatterWindows(op, adaptor, rewriter));
       return success();
     }
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
@@ -61,6 +67,107 @@ struct ScatterToLoops : OpConversionPattern<stablehlo::ScatterOp> {
   }
 
 private:
+  /// True if each window is a row (or a plane...) of the input as a whole, of more than a few elements: then it is
+  /// inside or outside as a whole, too.
+  static bool hasWholeWindows(stablehlo::ScatterOp op) {
+    constexpr int64_t fewestElements = 8;
+    stablehlo::ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
+    auto inputType = cast<RankedTensorType>(op.getInputs().front().getType());
+    int64_t elements = 1;
+    for (int64_t dim = 0; dim < inputType.getRank(); ++dim) {
+      bool isIndexed = llvm::is_contained(numbers.getInsertedWindowDims(), dim) ||
+                       llvm::is_contained(numbers.getInputBatchingDims(), dim);
+      if (isIndexed)
+        continue;
+      if (llvm::is_contained(numbers.getScatterDimsToOperandDims(), dim))
+        return false;
+      elements *= inputType.getDimSize(dim);
+    }
+    auto updateType = cast<RankedTensorType>(op.getUpdates().front().getType());
+    int64_t window = 1;
+    for (int64_t dim : numbers.getUpdateWindowDims())
+      window *= updateType.getDimSize(dim);
+    return elements >= fewestElements && window == elements;
+  }
+
+  /// Loops over the windows; each is combined as a slice.
+  static SmallVector<Value> scatterWindows(stablehlo::ScatterOp op, OpAdaptor adaptor,
+                                           ConversionPatternRewriter &rewriter) {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Block &body = op.getUpdateComputation().front();
+    DenseMap<Value, Value> captured = cpu::readCaptured(rewriter, body);
+    stablehlo::ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
+    auto inputType = cast<RankedTensorType>(adaptor.getInputs().front().getType());
+    auto updateType = cast<RankedTensorType>(adaptor.getUpdates().front().getType());
+    Value zero = arith::ConstantIndexOp::create(b, 0), one = arith::ConstantIndexOp::create(b, 1);
+    SmallVector<int64_t> batchDims, window, inputSizes, updateSizes;
+    SmallVector<Value> upper;
+    for (int64_t dim = 0; dim < updateType.getRank(); ++dim) {
+      bool isWindow = llvm::is_contained(numbers.getUpdateWindowDims(), dim);
+      updateSizes.push_back(isWindow ? updateType.getDimSize(dim) : 1);
+      if (isWindow)
+        continue;
+      batchDims.push_back(dim);
+      upper.push_back(arith::ConstantIndexOp::create(b, updateType.getDimSize(dim)));
+    }
+    for (int64_t dim = 0; dim < inputType.getRank(); ++dim) {
+      bool isIndexed = llvm::is_contained(numbers.getInsertedWindowDims(), dim) ||
+                       llvm::is_contained(numbers.getInputBatchingDims(), dim);
+      inputSizes.push_back(isIndexed ? 1 : inputType.getDimSize(dim));
+      if (!isIndexed)
+        window.push_back(inputType.getDimSize(dim));
+    }
+    auto attributes = [&](ArrayRef<int64_t> values) { return getAsIndexOpFoldResult(b.getContext(), values); };
+    SmallVector<OpFoldResult> inputStrides(inputType.getRank(), b.getIndexAttr(1));
+    SmallVector<OpFoldResult> updateStrides(updateType.getRank(), b.getIndexAttr(1));
+
+    auto update = [&](OpBuilder &nested, Location loc, ValueRange batch, ValueRange tensors) -> scf::ValueVector {
+      ImplicitLocOpBuilder inner(loc, nested);
+      SmallVector<Value> position(updateType.getRank(), zero);
+      for (auto [dim, index] : llvm::zip_equal(batchDims, batch))
+        position[dim] = index;
+      auto [place, isInside] = findPlace(inner, op, adaptor, position);
+      SmallVector<OpFoldResult> inputOffsets = getAsOpFoldResult(place), updateOffsets = getAsOpFoldResult(position);
+      SmallVector<Value> slices, updates;
+      SmallVector<Type> types;
+      for (auto [tensor, source] : llvm::zip_equal(tensors, adaptor.getUpdates())) {
+        auto type = RankedTensorType::get(window, cpu::getElement(tensor));
+        types.push_back(type);
+        slices.push_back(
+            tensor::ExtractSliceOp::create(inner, type, tensor, inputOffsets, attributes(inputSizes), inputStrides));
+        updates.push_back(
+            tensor::ExtractSliceOp::create(inner, type, source, updateOffsets, attributes(updateSizes), updateStrides));
+      }
+      unsigned count = types.size();
+      SmallVector<AffineMap> maps(2 * count, inner.getMultiDimIdentityMap(window.size()));
+      SmallVector<utils::IteratorType> iterators(window.size(), utils::IteratorType::parallel);
+      auto combined = linalg::GenericOp::create(
+          inner, types, updates, slices, maps, iterators, [&](OpBuilder &builder, Location, ValueRange elements) {
+            ImplicitLocOpBuilder at(loc, builder);
+            ValueRange old = elements.take_back(count);
+            SmallVector<Value> scalars;
+            for (auto [element, original] : llvm::zip_equal(old, op.getInputs()))
+              scalars.push_back(cpu::loadElement(at, element, cpu::getElement(original)));
+            for (auto [element, original] : llvm::zip_equal(elements.take_front(count), op.getUpdates()))
+              scalars.push_back(cpu::loadElement(at, element, cpu::getElement(original)));
+            SmallVector<Value> results =
+                cpu::emitScalarBlock(at, body, scalars, [&](Value value) { return captured.at(value); });
+            for (unsigned i = 0; i < count; ++i) {
+              Value stored = cpu::storeElement(at, results[i], cpu::getElement(op.getInputs()[i]));
+              results[i] = arith::SelectOp::create(at, isInside, stored, old[i]);
+            }
+            linalg::YieldOp::create(at, results);
+          });
+      scf::ValueVector results;
+      for (auto [result, tensor] : llvm::zip_equal(combined.getResults(), tensors))
+        results.push_back(
+            tensor::InsertSliceOp::create(inner, result, tensor, inputOffsets, attributes(inputSizes), inputStrides));
+      return results;
+    };
+    SmallVector<Value> lower(upper.size(), zero), steps(upper.size(), one);
+    return scf::buildLoopNest(b, op.getLoc(), lower, upper, steps, adaptor.getInputs(), update).results;
+  }
+
   /// Where the update at `position` goes, and whether that is inside of the inputs (if not: another place that is).
   static std::pair<SmallVector<Value>, Value> findPlace(ImplicitLocOpBuilder &b, stablehlo::ScatterOp op,
                                                         OpAdaptor adaptor, ValueRange position) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Matrix products against NumPy: shapes that divide by nothing, one row, one column, nothing at all, every layout of the factors
-and of the result, batches, sums over several dimensions, every element type, and what is fused into a product."""
+and of the result, batches, sums over several dimensions, every element type, what is fused into a product, and convolutions."""
 
 import jax
 import jax.numpy as jnp
@@ -246,3 +246,49 @@ def test_levels(level):
     executable = latewood.compile(jax.jit(jnp.matmul).lower(a, b), [f"--target={level}"])
     expected = a.astype(np.float64) @ b.astype(np.float64)
     assert np.all(np.abs(np.asarray(executable(a, b)) - expected) <= bound(a, b, "mk,kn->mn", a.dtype))
+
+
+CONVOLUTIONS = [
+    dict(),
+    dict(strides=(2, 2)),
+    dict(padding=((0, 0), (3, 1))),
+    dict(rhs_dilation=(2, 1)),
+    dict(lhs_dilation=(2, 2), padding=((1, 1), (2, 2))),
+    dict(window=(1, 1)),
+    dict(window=(5, 2), strides=(3, 1)),
+    dict(groups=2),
+    dict(groups=8),
+    dict(layouts=("NCHW", "OIHW", "NCHW")),
+    dict(layouts=("NCHW", "OIHW", "NCHW"), strides=(2, 1)),
+    dict(layouts=("NHWC", "OIHW", "NCHW")),
+    dict(channels=(3, 40)),
+    dict(channels=(64, 33), batch=1),
+]
+
+
+@pytest.mark.parametrize("case", CONVOLUTIONS, ids=str)
+def test_convolutions(check, case):
+    generator = np.random.default_rng(6)
+    groups, (features, results) = case.get("groups", 1), case.get("channels", (8, 16))
+    extents = dict(N=case.get("batch", 2), C=features, H=13, W=15)
+    height, width = case.get("window", (3, 3))
+    window = dict(O=results, I=features // groups, H=height, W=width)
+    layouts = case.get("layouts", ("NHWC", "HWIO", "NHWC"))
+    x = generator.standard_normal([extents[letter] for letter in layouts[0]]).astype(np.float32)
+    w = generator.standard_normal([window[letter] for letter in layouts[1]]).astype(np.float32)
+    b = generator.standard_normal(results).astype(np.float32)
+
+    def convolve(x, w, b):
+        y = jax.lax.conv_general_dilated(
+            x,
+            w,
+            case.get("strides", (1, 1)),
+            case.get("padding", "SAME"),
+            lhs_dilation=case.get("lhs_dilation"),
+            rhs_dilation=case.get("rhs_dilation"),
+            dimension_numbers=layouts,
+            feature_group_count=groups,
+        )
+        return jax.nn.relu(y + (b if layouts[2] == "NHWC" else b[:, None, None]))
+
+    check(convolve, x, w, b, rtol=1e-4, atol=1e-4)

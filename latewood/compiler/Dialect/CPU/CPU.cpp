@@ -4,6 +4,7 @@
 #include "latewood/compiler/Dialect/CPU/CPU.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace latewood::cpu;
@@ -18,6 +19,40 @@ void CPUDialect::initialize() {
 #define GET_OP_LIST
 #include "latewood/compiler/Dialect/CPU/CPUOps.cpp.inc"
       >();
+}
+
+//===----------------------------------------------------------------------===//
+// Linear maps
+//===----------------------------------------------------------------------===//
+
+static bool collectTerms(AffineExpr expression, int64_t factor, SmallVectorImpl<std::pair<unsigned, int64_t>> &terms) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expression)) {
+    terms.emplace_back(dim.getPosition(), factor);
+    return factor > 0;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expression);
+  if (!binary)
+    return false;
+  if (binary.getKind() == AffineExprKind::Add)
+    return collectTerms(binary.getLHS(), factor, terms) && collectTerms(binary.getRHS(), factor, terms);
+  auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  return binary.getKind() == AffineExprKind::Mul && constant &&
+         collectTerms(binary.getLHS(), factor * constant.getValue(), terms);
+}
+
+std::optional<SmallVector<std::pair<unsigned, int64_t>>> latewood::cpu::getLinearTerms(AffineExpr expression) {
+  SmallVector<std::pair<unsigned, int64_t>> terms;
+  if (!collectTerms(expression, 1, terms))
+    return std::nullopt;
+  return terms;
+}
+
+bool latewood::cpu::isLinearMap(AffineMap map) {
+  llvm::SmallDenseSet<unsigned> seen;
+  return map.getNumSymbols() == 0 && llvm::all_of(map.getResults(), [&](AffineExpr expression) {
+           auto terms = getLinearTerms(expression);
+           return terms && llvm::all_of(*terms, [&](auto term) { return seen.insert(term.first).second; });
+         });
 }
 
 //===----------------------------------------------------------------------===//
@@ -59,8 +94,8 @@ SmallVector<int64_t> ContractOp::getExtents() {
     if (!type)
       continue;
     for (auto [expression, extent] : llvm::zip_equal(map.getResults(), type.getShape()))
-      if (!ShapedType::isDynamic(extent))
-        extents[cast<AffineDimExpr>(expression).getPosition()] = extent;
+      if (auto dim = dyn_cast<AffineDimExpr>(expression); dim && !ShapedType::isDynamic(extent))
+        extents[dim.getPosition()] = extent;
   }
   return extents;
 }
@@ -86,8 +121,9 @@ LogicalResult ContractOp::verify() {
                          << " operands";
   for (auto [i, operand, map] : llvm::enumerate(getOperands(), getMaps())) {
     auto type = dyn_cast<ShapedType>(operand.getType());
-    if (map.getNumSymbols() || map.getNumDims() != getLhsMap().getNumDims() || !map.isProjectedPermutation())
-      return emitOpError() << "indexing map " << i << " must be a projected permutation of the dimensions of map 0, is "
+    if (i == 0 ? !isLinearMap(map) : !map.isProjectedPermutation() || map.getNumDims() != getLhsMap().getNumDims())
+      return emitOpError() << "indexing map " << i << " must be "
+                           << (i == 0 ? "linear" : "a projected permutation of the dimensions of map 0") << ", is "
                            << AffineMapAttr::get(map);
     if (map.getNumResults() != (type ? type.getRank() : 0))
       return emitOpError() << "indexing map " << i << " has " << map.getNumResults() << " results for an operand with "
@@ -101,6 +137,18 @@ LogicalResult ContractOp::verify() {
     if (!type)
       continue;
     for (auto [expression, extent] : llvm::zip_equal(map.getResults(), type.getShape())) {
+      if (!isa<AffineDimExpr>(expression)) {
+        int64_t last = 0;
+        for (auto [dim, factor] : *getLinearTerms(expression)) {
+          if (ShapedType::isDynamic(extents[dim]) || extents[dim] == 0)
+            last = std::numeric_limits<int64_t>::min();
+          else if (last >= 0)
+            last += factor * (extents[dim] - 1);
+        }
+        if (!ShapedType::isDynamic(extent) && last >= extent)
+          return emitOpError() << "reads lhs at position " << last << " of a dimension of extent " << extent;
+        continue;
+      }
       unsigned dim = cast<AffineDimExpr>(expression).getPosition();
       if (!ShapedType::isDynamic(extent) && extent != extents[dim])
         return emitOpError() << "operand " << i << " has extent " << extent << " for dimension " << dim

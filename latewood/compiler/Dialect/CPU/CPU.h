@@ -15,3 +15,13 @@
 
 #define GET_OP_CLASSES
 #include "latewood/compiler/Dialect/CPU/CPUOps.h.inc"
+
+namespace latewood::cpu {
+
+/// A sum of different dimensions times positive constants, as pairs of dimension and factor; nothing if it is not one.
+std::optional<llvm::SmallVector<std::pair<unsigned, int64_t>>> getLinearTerms(mlir::AffineExpr expression);
+
+/// Whether each result is such a sum, and no dimension occurs twice.
+bool isLinearMap(mlir::AffineMap map);
+
+} // namespace latewood::cpu

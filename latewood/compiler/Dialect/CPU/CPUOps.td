@@ -39,7 +39,8 @@ def CPU_ContractOp : CPU_Op<"contract", [SingleBlock, DestinationStyleOpInterfac
   let summary = "A matrix product with a fused elementwise epilogue";
   let description = [{
     Works on an iteration space of any number of dimensions. `indexing_maps` has one map per operand, in the order of the
-    operands (lhs, rhs, extras, init), from that space to the operand's index; where a dimension occurs says what it is:
+    operands (lhs, rhs, extras, init), from that space to the operand's index. An index of lhs may be a sum of dimensions with
+    factors, `2 * y + ky`: that is a convolution. Where a dimension occurs says what it is:
 
     | in lhs | in rhs | in init | kind |
     |---|---|---|---|
@@ -72,9 +73,11 @@ def CPU_ContractOp : CPU_Op<"contract", [SingleBlock, DestinationStyleOpInterfac
 
     Constraints:
     * (C1) lhs, rhs, init and the shaped extras are all tensors, with init's type as the result, or all buffers, without a result.
-    * (C2) There is one map per operand, all over the same dimensions, without symbols; each is a projected permutation
-      with as many results as the operand has dimensions.
-    * (C3) Two dimensions of operands that are indexed by the same dimension of the space have the same extent.
+    * (C2) There is one map per operand, all over the same dimensions, without symbols, with as many results as the operand has
+      dimensions. That of lhs is linear: each result is a sum of different dimensions times positive constants, and no dimension
+      occurs twice. The others are projected permutations.
+    * (C3) Two dimensions of operands that are indexed by the same dimension of the space have the same extent. Sums stay inside
+      of lhs.
     * (C4) Each dimension is a batch, row, column or reduced dimension.
     * (C5) An extra is indexed by dimensions of init only.
     * (C6) The region's arguments are the accumulator and one element per extra; it yields one element of init.
@@ -121,6 +124,8 @@ def CPU_ContractOp : CPU_Op<"contract", [SingleBlock, DestinationStyleOpInterfac
 
     ::mlir::Block &getBody() { return getEpilogue().front(); }
     ::mlir::Type getAccumulatorType() { return getBody().getArgument(0).getType(); }
+    /// Whether no index of lhs is a sum.
+    bool hasPlainMaps() { return getLhsMap().isProjectedPermutation(); }
     /// Whether the epilogue is the accumulator itself.
     bool hasIdentityEpilogue();
   }];

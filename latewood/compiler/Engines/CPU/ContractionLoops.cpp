@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A product as plain loops over loads and stores: for layouts that are dynamic, and where one factor is empty and the result is
-// the epilogue of zeros. Right for every type; nobody should have to wait for it.
+// A product as plain loops over loads and stores: for layouts that are dynamic, and where one factor is empty and the
+// result is the epilogue of zeros. Right for every type; nobody should have to wait for it.
 
 #include "latewood/compiler/Engines/CPU/ContractionEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,7 +21,7 @@ void latewood::cpu::emitContractionLoops(ContractOp op, OpBuilder &b) {
   auto extentOf = [&](unsigned dim) -> Value {
     for (auto [operand, map] : llvm::zip_equal(op->getOperands(), op.getMaps()))
       for (auto [position, expression] : llvm::enumerate(map.getResults()))
-        if (cast<AffineDimExpr>(expression).getPosition() == dim)
+        if (auto plain = dyn_cast<AffineDimExpr>(expression); plain && plain.getPosition() == dim)
           return b.createOrFold<memref::DimOp>(loc, operand, position);
     return one;
   };
@@ -29,8 +29,16 @@ void latewood::cpu::emitContractionLoops(ContractOp op, OpBuilder &b) {
     if (!isa<MemRefType>(op->getOperand(operand).getType()))
       return op->getOperand(operand);
     SmallVector<Value> at;
-    for (AffineExpr expression : op.getMap(operand).getResults())
-      at.push_back(indices[cast<AffineDimExpr>(expression).getPosition()]);
+    for (AffineExpr expression : op.getMap(operand).getResults()) {
+      Value sum;
+      for (auto [dim, factor] : *getLinearTerms(expression)) {
+        Value term = indices[dim];
+        if (factor != 1)
+          term = arith::MulIOp::create(b, loc, term, arith::ConstantIndexOp::create(b, loc, factor));
+        sum = sum ? arith::AddIOp::create(b, loc, sum, term).getResult() : term;
+      }
+      at.push_back(sum);
+    }
     return memref::LoadOp::create(b, loc, op->getOperand(operand), at);
   };
   Type accumulator = op.getAccumulatorType();

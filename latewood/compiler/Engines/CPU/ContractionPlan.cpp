@@ -232,7 +232,8 @@ FailureOr<ContractionPlan> cpu::planContraction(ContractOp op, const target::Tar
       return failure();
     }
     for (auto [expression, stride] : llvm::zip_equal(map.getResults(), strides))
-      dims[cast<AffineDimExpr>(expression).getPosition()].strides[i] = stride;
+      for (auto [dim, factor] : *getLinearTerms(expression))
+        dims[dim].strides[i] = factor * stride;
   }
 
   SmallVector<ContractionDim> batch, rows, columns, reduced;
@@ -258,7 +259,7 @@ FailureOr<ContractionPlan> cpu::planContraction(ContractOp op, const target::Tar
   mergeDims(reduced, plan.a);
   plan.row = takeDim(rows, getLargest(rows), numOperands);
   plan.column = takeDim(columns, columns.empty() ? 0 : columns.size() - 1, numOperands);
-  plan.reduced = takeDim(reduced, reduced.empty() ? 0 : reduced.size() - 1, numOperands);
+  plan.reduced = takeDim(reduced, getLargest(reduced), numOperands);
   plan.outer = std::move(batch);
   llvm::append_range(plan.outer, rows);
   llvm::append_range(plan.outer, columns);

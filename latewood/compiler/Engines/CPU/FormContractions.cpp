@@ -13,6 +13,8 @@
 //   an elementwise consumer, the only user of the result, becomes the epilogue
 // A reshape between the product and its consumer is no obstacle: see FormContractionsReshapes.cpp.
 //
+// A convolution is a product whose lhs is indexed by sums: its rows are positions, its sum runs over channels and taps.
+//
 // In:  linalg on tensors, element types as they lie in memory.
 // Out: products of static shape and of element types that the library has kernels for are cpu.contract; a remark says
 // why
@@ -144,6 +146,14 @@ static Value convertScalar(OpBuilder &builder, Location loc, Value value, Type t
                   : arith::ExtSIOp::create(builder, loc, type, value).getResult();
 }
 
+// The last dimension of a result's map that has more than one position: where the elements of a vector lie.
+static std::optional<unsigned> getInnermostDim(AffineMap map, ArrayRef<int64_t> extents) {
+  for (AffineExpr expression : llvm::reverse(map.getResults()))
+    if (unsigned dim = cast<AffineDimExpr>(expression).getPosition(); extents[dim] != 1)
+      return dim;
+  return std::nullopt;
+}
+
 namespace {
 struct FormContraction : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -166,8 +176,15 @@ struct FormContraction : OpRewritePattern<linalg::GenericOp> {
       hasRowOrColumn |= inInit && inLhs != inRhs;
     }
     // A dot product of two vectors, or a batch of them, is a reduction like any other.
-    if (!hasRowOrColumn || !llvm::all_of(maps, [](AffineMap map) { return map.isProjectedPermutation(); }))
+    if (!hasRowOrColumn || !cpu::isLinearMap(maps[0]) || !maps[1].isProjectedPermutation() ||
+        !maps[2].isProjectedPermutation())
       return failure();
+    // A convolution of each channel for itself has nothing to share between columns.
+    if (!maps[0].isProjectedPermutation()) {
+      std::optional<unsigned> innermost = getInnermostDim(maps[2], generic.getStaticLoopRanges());
+      if (!innermost || (maps[0].isFunctionOfDim(*innermost) && maps[1].isFunctionOfDim(*innermost)))
+        return failure();
+    }
 
     Value lhs = generic.getDpsInputs()[0], rhs = generic.getDpsInputs()[1], init = generic.getDpsInits()[0];
     auto resultType = cast<RankedTensorType>(init.getType());
@@ -245,14 +262,6 @@ static bool coversDims(AffineMap lhs, AffineMap rhs, AffineMap init) {
   return true;
 }
 
-// The last dimension of a result's map that has more than one position: where the elements of a vector lie.
-static std::optional<unsigned> getInnermostDim(AffineMap map, ArrayRef<int64_t> extents) {
-  for (AffineExpr expression : llvm::reverse(map.getResults()))
-    if (unsigned dim = cast<AffineDimExpr>(expression).getPosition(); extents[dim] != 1)
-      return dim;
-  return std::nullopt;
-}
-
 // Whether an extra operand can be read in vectors along the innermost dimension of the result.
 static bool isVectorReadable(AffineMap extra, AffineMap init, ArrayRef<int64_t> extents) {
   std::optional<unsigned> innermost = getInnermostDim(init, extents);
@@ -271,7 +280,8 @@ struct AbsorbCopy : OpRewritePattern<ContractOp> {
         continue;
       SmallVector<AffineMap> maps = contract.getMaps();
       maps[i] = copy->map.compose(maps[i]);
-      if (!maps[i].isProjectedPermutation() || !coversDims(maps[0], maps[1], maps.back()))
+      if (!(i == 0 ? cpu::isLinearMap(maps[i]) : maps[i].isProjectedPermutation()) ||
+          !coversDims(maps[0], maps[1], maps.back()))
         continue;
       if (i >= 2 && (copy->isWidening || !isVectorReadable(maps[i], maps.back(), extents)))
         continue;

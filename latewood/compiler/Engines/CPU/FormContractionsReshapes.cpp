@@ -118,7 +118,7 @@ struct MergeForConsumer : OpRewritePattern<tensor::CollapseShapeOp> {
 
   LogicalResult matchAndRewrite(tensor::CollapseShapeOp collapse, PatternRewriter &rewriter) const override {
     auto contract = collapse.getSrc().getDefiningOp<ContractOp>();
-    if (!contract || !contract->hasOneUse() || !collapse.getResultType().hasStaticShape())
+    if (!contract || !contract.hasPlainMaps() || !contract->hasOneUse() || !collapse.getResultType().hasStaticShape())
       return failure();
     SmallVector<AffineMap> maps = contract.getMaps();
     SmallVector<SmallVector<unsigned>> groups;
@@ -154,7 +154,8 @@ struct SplitForConsumer : OpRewritePattern<tensor::ExpandShapeOp> {
 
   LogicalResult matchAndRewrite(tensor::ExpandShapeOp expand, PatternRewriter &rewriter) const override {
     auto contract = expand.getSrc().getDefiningOp<ContractOp>();
-    if (!contract || !contract->hasOneUse() || !expand->hasOneUse() || !expand.getResultType().hasStaticShape())
+    if (!contract || !contract.hasPlainMaps() || !contract->hasOneUse() || !expand->hasOneUse() ||
+        !expand.getResultType().hasStaticShape())
       return failure();
     auto consumer = dyn_cast<linalg::GenericOp>(*expand->user_begin());
     if (!consumer || consumer.getNumReductionLoops() || consumer.getNumDpsInits() != 1 ||
@@ -181,6 +182,8 @@ struct SplitForProducer : OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(ContractOp contract, PatternRewriter &rewriter) const override {
+    if (!contract.hasPlainMaps())
+      return failure();
     for (unsigned i = 0; i < 2; ++i) {
       auto collapse = contract.getOperand(i).getDefiningOp<tensor::CollapseShapeOp>();
       if (!collapse || !collapse.getSrcType().hasStaticShape())

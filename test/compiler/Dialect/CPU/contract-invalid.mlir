@@ -51,7 +51,7 @@ func.func @twoMaps(%x: memref<4x8xf32>, %w: memref<8x16xf32>, %o: memref<4x16xf3
 #window = affine_map<(m, n, k) -> (m + k, n)>
 #mn = affine_map<(m, n, k) -> (m, n)>
 
-// Tests (C2): maps are projected permutations.
+// Tests (C2): only lhs is indexed by sums.
 func.func @window(%x: memref<4x8xf32>, %w: memref<8x16xf32>, %o: memref<4x16xf32>) {
   // expected-error @below {{indexing map 1 must be a projected permutation}}
   cpu.contract ins(%x, %w : memref<4x8xf32>, memref<8x16xf32>) outs(%o : memref<4x16xf32>) maps [#mk, #window, #mn] {
@@ -203,6 +203,38 @@ func.func @effects(%x: memref<4x8xf32>, %w: memref<8x16xf32>, %o: memref<4x16xf3
   ^bb0(%acc: f32):
     // expected-error @below {{cannot stand in the epilogue of 'cpu.contract': it has side effects or regions}}
     memref.store %acc, %s[] : memref<f32>
+    cpu.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#y = affine_map<(m, n, k) -> (m - k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// Tests (C2): factors of a sum are positive.
+func.func @negative(%x: memref<12xf32>, %w: memref<3x16xf32>, %o: memref<4x16xf32>) {
+  // expected-error @below {{indexing map 0 must be linear}}
+  cpu.contract ins(%x, %w : memref<12xf32>, memref<3x16xf32>) outs(%o : memref<4x16xf32>) maps [#y, #kn, #mn] {
+  ^bb0(%acc: f32):
+    cpu.yield %acc : f32
+  }
+  return
+}
+
+// -----
+
+#y = affine_map<(m, n, k) -> (m * 2 + k)>
+#kn = affine_map<(m, n, k) -> (k, n)>
+#mn = affine_map<(m, n, k) -> (m, n)>
+
+// Tests (C3): a sum stays inside of lhs.
+func.func @outside(%x: memref<8xf32>, %w: memref<3x16xf32>, %o: memref<4x16xf32>) {
+  // expected-error @below {{reads lhs at position 8 of a dimension of extent 8}}
+  cpu.contract ins(%x, %w : memref<8xf32>, memref<3x16xf32>) outs(%o : memref<4x16xf32>) maps [#y, #kn, #mn] {
+  ^bb0(%acc: f32):
     cpu.yield %acc : f32
   }
   return

@@ -221,6 +221,50 @@ func.func @broadcastFactor(%x: tensor<4x8xf32>, %w: tensor<3x8x16xf32>) -> tenso
   return %p : tensor<3x4x16xf32>
 }
 
+// Tests that a convolution is a product whose lhs is indexed by sums, and takes its epilogue.
+// CHECK-LABEL: func.func @convolution(
+// CHECK-SAME: %[[X:.*]]: tensor<2x9x9x8xf32>, %[[W:.*]]: tensor<3x3x8x16xf32>, %[[B:.*]]: tensor<16xf32>)
+// CHECK-NOT: linalg
+// CHECK: cpu.contract ins(%[[X]], %[[W]] : {{.*}}) extras(%[[B]] : {{.*}}) outs(%{{.*}} : tensor<2x4x4x16xf32>)
+func.func @convolution(%x: tensor<2x9x9x8xf32>, %w: tensor<3x3x8x16xf32>, %b: tensor<16xf32>) -> tensor<2x4x4x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x4x4x16xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<2x4x4x16xf32>) -> tensor<2x4x4x16xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(n, y, x, o, i, v, u) -> (n, y * 2 + v, x * 2 + u, i)>,
+                                        affine_map<(n, y, x, o, i, v, u) -> (v, u, i, o)>,
+                                        affine_map<(n, y, x, o, i, v, u) -> (n, y, x, o)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+    ins(%x, %w : tensor<2x9x9x8xf32>, tensor<3x3x8x16xf32>) outs(%z : tensor<2x4x4x16xf32>) {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %0 = arith.mulf %l, %r : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<2x4x4x16xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(n, y, x, o) -> (n, y, x, o)>, affine_map<(n, y, x, o) -> (o)>, affine_map<(n, y, x, o) -> (n, y, x, o)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+    ins(%p, %b : tensor<2x4x4x16xf32>, tensor<16xf32>) outs(%e : tensor<2x4x4x16xf32>) {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %0 = arith.addf %l, %r : f32
+    linalg.yield %0 : f32
+  } -> tensor<2x4x4x16xf32>
+  return %y : tensor<2x4x4x16xf32>
+}
+
+// Tests that a convolution of each channel for itself, which has no columns to share, stays linalg.
+// CHECK-LABEL: func.func @depthwise(
+// CHECK-NOT: cpu.contract
+func.func @depthwise(%x: tensor<2x9x8xf32>, %w: tensor<3x8xf32>, %z: tensor<2x7x8xf32>) -> tensor<2x7x8xf32> {
+  %p = linalg.generic {indexing_maps = [affine_map<(n, y, c, v) -> (n, y + v, c)>, affine_map<(n, y, c, v) -> (v, c)>, affine_map<(n, y, c, v) -> (n, y, c)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+    ins(%x, %w : tensor<2x9x8xf32>, tensor<3x8xf32>) outs(%z : tensor<2x7x8xf32>) {
+  ^bb0(%l: f32, %r: f32, %o: f32):
+    %0 = arith.mulf %l, %r : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<2x7x8xf32>
+  return %p : tensor<2x7x8xf32>
+}
+
 // Tests that a dot product of two vectors stays a reduction.
 // CHECK-LABEL: func.func @dot(
 // CHECK-NOT: cpu.contract

@@ -128,6 +128,24 @@ func.func @twoSums(%x: memref<12x36x64xf32>, %w: memref<12x64x32xf32>, %o: memre
   return
 }
 
+// Tests a convolution: a row of the image is the rows of a product; taps in a row and channels are one sum, taps in a column are its
+// parts; neighbouring tiles read the same pixels in place.
+// CHECK-LABEL: func.func @convolution(
+// CHECK-SAME: %[[X:.*]]: memref<1x58x58x64xf32>, %[[W:.*]]: memref<3x3x64x64xf32>
+// CHECK: scf.forall (%{{.*}}, %{{.*}}) in (56, 2) {
+// CHECK:   scf.for %{{.*}} = %c0 to %c5 step %c1 {
+// CHECK:     scf.for %{{.*}} = %c0 to %c3 step %c1 {
+// CHECK:       cpu.library_call "lw_mk_f32"(%{{.*}}, %c0, %[[X]], %{{.*}}, %c64, %c1, %[[W]], %{{.*}}, %c64, %c192)
+func.func @convolution(%x: memref<1x58x58x64xf32>, %w: memref<3x3x64x64xf32>, %o: memref<1x56x56x64xf32>) {
+  cpu.contract ins(%x, %w : memref<1x58x58x64xf32>, memref<3x3x64x64xf32>) outs(%o : memref<1x56x56x64xf32>)
+    maps [affine_map<(n, y, x, o, i, v, u) -> (n, y + v, x + u, i)>, affine_map<(n, y, x, o, i, v, u) -> (v, u, i, o)>,
+          affine_map<(n, y, x, o, i, v, u) -> (n, y, x, o)>] {
+  ^bb0(%acc: f32):
+    cpu.yield %acc : f32
+  }
+  return
+}
+
 // Tests that a long sum is made in blocks, outside of the loop over panels.
 // CHECK-LABEL: func.func @longSum(
 // CHECK: scf.for %{{.*}} = %c0 to %c10000 step %c2000 {

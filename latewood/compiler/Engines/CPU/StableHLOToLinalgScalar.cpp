@@ -222,7 +222,12 @@ Value emitReducePrecision(Builder &b, const Scalars &s) {
     bits = select(b, underflows, sign, bits);
   }
   Value isNaN = compare(b, arith::CmpFPredicate::UNO, s.lhs(), s.lhs());
-  return select(b, isNaN, s.lhs(), arith::BitcastOp::create(b, type, bits));
+  Value special = s.lhs();
+  // Without a mantissa only infinity has the largest exponent.
+  if (newMantissa == 0)
+    special = math::CopySignOp::create(
+        b, arith::ConstantOp::create(b, FloatAttr::get(type, APFloat::getInf(type.getFloatSemantics()))), special);
+  return select(b, isNaN, special, arith::BitcastOp::create(b, type, bits));
 }
 
 //===----------------------------------------------------------------------===//

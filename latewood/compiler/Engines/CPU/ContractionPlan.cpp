@@ -17,8 +17,7 @@ using cpu::ContractOp;
 static constexpr int64_t parallelThreshold = int64_t(1) << 21;
 // Operations of a task: about 20 us.
 static constexpr int64_t taskOperations = int64_t(1) << 21;
-// More tasks only cost; rows are cut only while there are fewer than the second number, since each block of rows packs
-// B again.
+// More tasks only cost; rows are cut only while there are fewer than the second number: each block of rows packs B.
 static constexpr int64_t mostTasks = 64, enoughTasks = 8;
 // Elements that a task of a matrix-vector product reads: it runs at the speed of memory.
 static constexpr int64_t taskElements = int64_t(1) << 17;

@@ -5,14 +5,14 @@
 // On buffers a product is strides. Each dimension of its iteration space has an extent and one stride per operand (0
 // where the operand does not have it), and everything is decided on those numbers:
 //   - dimensions of one kind that lie inside each other in all operands are one dimension;
-//   - the columns are the free dimension in which the result is contiguous: results are stored in vectors along it. If
-//   it belongs to
-//     lhs, the factors change places;
+//   - the columns are the free dimension in which the result is contiguous: results are stored in vectors along it.
+//     If it belongs to lhs, the factors change places;
 //   - one row, one column and one reduced dimension make a matrix product; all others are loops around it;
 //   - a product with one row streams the other factor once: the library's matrix-times-vector loops;
-//   - anything else is cut into register tiles: column panels of NR columns outside, row tiles of MR rows inside, so
-//   that a
-//     panel of the column factor is packed once and stays in the second-level cache while all rows pass by.
+//   - anything else is cut into register tiles: column panels of NR columns outside, row tiles of MR rows inside. A
+//     few panels of the column factor are packed together and stay in the second-level cache while all rows pass by;
+//   - a sum that is too long for that is made in blocks: blocks outside, panels inside. So are few rows times a matrix
+//     that no cache holds, in blocks of a few steps, so that the matrix is read in long rows, at the speed of memory.
 //
 // Tasks are fixed by the shape, never by the number of threads, so results are not either.
 #ifndef LATEWOOD_COMPILER_ENGINES_CPU_CONTRACTIONPLAN_H

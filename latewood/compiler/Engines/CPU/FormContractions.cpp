@@ -8,26 +8,25 @@
 // costs a pass over memory anywhere else. The other way round, a copy that only permutes, repeats or widens a factor
 // costs a pass before the product, and nothing when packing reads the original. So three rewrites run until nothing
 // changes:
-//   form     linalg.generic with the body `out + lhs * rhs` becomes cpu.contract; the fill that `out` starts from
-//   disappears absorb   a copy that produces an operand becomes the operand's indexing map (or its element type) fuse
-//   an elementwise consumer, the only user of the result, becomes the epilogue
+//   - form: linalg.generic with the body `out + lhs * rhs` becomes cpu.contract; the fill that `out` starts from
+//     disappears;
+//   - absorb: a copy that produces an operand becomes the operand's indexing map, or its element type;
+//   - fuse: an elementwise consumer, the only user of the result, becomes the epilogue.
 // A reshape between the product and its consumer is no obstacle: see FormContractionsReshapes.cpp.
 //
-// A convolution is a product whose lhs is indexed by sums: its rows are positions, its sum runs over channels and taps.
+// A convolution is a product whose lhs is indexed by sums: its rows are positions, its sum runs over channels and
+// taps.
 //
 // In:  linalg on tensors, element types as they lie in memory.
-// Out: products of static shape and of element types that the library has kernels for are cpu.contract; a remark says
-// why
-//      another one stays linalg.
+// Out: products of static shape whose element types have kernels are cpu.contract; a remark says why another one
+//      stays linalg.
 
 #include "latewood/compiler/Engines/CPU/FormContractions.h"
 #include "latewood/compiler/Dialect/CPU/CPU.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"

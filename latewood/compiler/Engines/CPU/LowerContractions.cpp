@@ -4,10 +4,9 @@
 // ContractionPlan, how it is written in ContractionEmitter.
 //
 // In:  cpu.contract on buffers.
-// Out: scf.forall tasks (sequential loops for small products), scf.for, vector code for the epilogues,
-// cpu.library_call. Scratch
-//      is memref.alloc at the head of a task, or before the loops of a sequential product; nothing frees it, its memory
-//      is planned. No cpu.contract is left.
+// Out: scf.forall tasks (sequential loops for small products), scf.for, vector code for the epilogues, and
+//      cpu.library_call. Scratch is memref.alloc at the head of a task, or before the loops of a sequential product;
+//      nothing frees it, its memory is planned. No cpu.contract is left.
 
 #include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "latewood/compiler/Engines/CPU/ContractionEmitter.h"

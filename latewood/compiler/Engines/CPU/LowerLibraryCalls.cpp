@@ -3,7 +3,13 @@
 // Calls of the library on buffers become calls on pointers, and the functions are declared. It runs when buffers have
 // their final memory: from here on, no analysis sees which buffer a call touches.
 //
-// In:  cpu.library_call. Out: llvm.call and llvm.func declarations in the module.
+// Tile kernels are inlined, so that strides and lengths are constants in their loops. But one kernel is hundreds of
+// instructions, and a model uses the same one in many places. So the call goes to a function that is made once for
+// each kernel and set of constants, and the kernel is inlined there: code grows with the number of different products,
+// not with their number. A call costs nothing beside a tile.
+//
+// In:  cpu.library_call.
+// Out: llvm.call, declarations of the library's functions, and private functions around kernels.
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"

@@ -84,7 +84,12 @@ struct ReduceWindowToLinalg : OpConversionPattern<stablehlo::ReduceWindowOp> {
     bool keepsElements = llvm::equal(op.getInputs().getTypes(), op.getResultTypes());
     std::optional<Scan> scan = matchScan(window, inputType.getShape());
     if (scan && keepsElements && inputType.getNumElements() > 0) {
-      rewriter.replaceOp(op, makeScan(op, adaptor, types, *scan, rewriter));
+      // Elements that one step of the scan has side by side.
+      int64_t contiguous = 1;
+      for (int64_t dim = scan->dim + 1; dim < rank; ++dim)
+        contiguous *= inputType.getDimSize(dim);
+      rewriter.replaceOp(op, contiguous >= 8 ? makeScanOfSlices(op, adaptor, types, *scan, rewriter)
+                                             : makeScan(op, adaptor, types, *scan, rewriter));
       return success();
     }
 
@@ -130,6 +135,69 @@ struct ReduceWindowToLinalg : OpConversionPattern<stablehlo::ReduceWindowOp> {
   }
 
 private:
+  /// A loop along the scanned dimension that carries the running values of all others, as tensors: for dimensions that
+  /// are not the innermost, whose steps are then over contiguous elements.
+  static SmallVector<Value> makeScanOfSlices(stablehlo::ReduceWindowOp op, OpAdaptor adaptor, ArrayRef<Type> types,
+                                             Scan scan, ConversionPatternRewriter &rewriter) {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Block &body = op.getBody().front();
+    DenseMap<Value, Value> captured = cpu::readCaptured(rewriter, body);
+    auto type = cast<RankedTensorType>(types.front());
+    unsigned count = types.size();
+    SmallVector<int64_t> sizes(type.getShape()), shape(type.getShape());
+    sizes[scan.dim] = 1;
+    shape.erase(shape.begin() + scan.dim);
+    SmallVector<Value> carried;
+    SmallVector<Type> sliceTypes;
+    for (unsigned i = 0; i < count; ++i) {
+      sliceTypes.push_back(RankedTensorType::get(shape, cpu::getElement(types[i])));
+      carried.push_back(cpu::makeUniform(b, cast<RankedTensorType>(sliceTypes[i]),
+                                         cpu::getOnlyElement(b, adaptor.getInitValues()[i])));
+    }
+    for (Type resultType : types)
+      carried.push_back(count == 1 ? cpu::makeEmpty(b, cast<RankedTensorType>(resultType))
+                                   : cpu::makeBuffer(b, cast<RankedTensorType>(resultType)));
+    Value zero = arith::ConstantIndexOp::create(b, 0), one = arith::ConstantIndexOp::create(b, 1);
+    Value extent = arith::ConstantIndexOp::create(b, type.getDimSize(scan.dim));
+    Value last = arith::ConstantIndexOp::create(b, type.getDimSize(scan.dim) - 1);
+    SmallVector<OpFoldResult> mixedSizes = getAsIndexOpFoldResult(b.getContext(), sizes);
+    SmallVector<OpFoldResult> strides(type.getRank(), b.getIndexAttr(1));
+
+    auto loop = scf::ForOp::create(
+        b, zero, extent, one, carried, [&](OpBuilder &nested, Location loc, Value step, ValueRange values) {
+          ImplicitLocOpBuilder inner(loc, nested);
+          SmallVector<OpFoldResult> offsets(type.getRank(), inner.getIndexAttr(0));
+          offsets[scan.dim] = scan.isReverse ? Value(arith::SubIOp::create(inner, last, step)) : step;
+          SmallVector<Value> slices;
+          for (auto [input, sliceType] : llvm::zip_equal(adaptor.getInputs(), sliceTypes))
+            slices.push_back(tensor::ExtractSliceOp::create(inner, cast<RankedTensorType>(sliceType), input, offsets,
+                                                            mixedSizes, strides));
+          SmallVector<AffineMap> maps(2 * count, inner.getMultiDimIdentityMap(shape.size()));
+          SmallVector<utils::IteratorType> iterators(shape.size(), utils::IteratorType::parallel);
+          auto combined = linalg::GenericOp::create(
+              inner, sliceTypes, slices, values.take_front(count), maps, iterators,
+              [&](OpBuilder &builder, Location, ValueRange elements) {
+                ImplicitLocOpBuilder at(loc, builder);
+                SmallVector<Value> scalars;
+                for (auto [element, init] : llvm::zip_equal(elements.take_back(count), op.getInitValues()))
+                  scalars.push_back(cpu::loadElement(at, element, cpu::getElement(init)));
+                for (auto [element, input] : llvm::zip_equal(elements.take_front(count), op.getInputs()))
+                  scalars.push_back(cpu::loadElement(at, element, cpu::getElement(input)));
+                SmallVector<Value> results =
+                    cpu::emitScalarBlock(at, body, scalars, [&](Value value) { return captured.at(value); });
+                for (auto [result, original] : llvm::zip_equal(results, op.getResults()))
+                  result = cpu::storeElement(at, result, cpu::getElement(original));
+                linalg::YieldOp::create(at, results);
+              });
+          SmallVector<Value> next(combined.getResults());
+          for (unsigned i = 0; i < count; ++i)
+            next.push_back(tensor::InsertSliceOp::create(inner, combined.getResult(i), values[count + i], offsets,
+                                                         mixedSizes, strides));
+          scf::YieldOp::create(inner, next);
+        });
+    return SmallVector<Value>(loop.getResults().take_back(count));
+  }
+
   /// Loops over all other dimensions, and inside a loop along the scanned one that carries the running values as
   /// scalars.
   static SmallVector<Value> makeScan(stablehlo::ReduceWindowOp op, OpAdaptor adaptor, ArrayRef<Type> types, Scan scan,

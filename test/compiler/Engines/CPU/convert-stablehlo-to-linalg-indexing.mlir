@@ -74,6 +74,24 @@ func.func @scatter(%x: tensor<10xf32>, %i: tensor<4x1xi32>, %u: tensor<4xf32>) -
 
 // -----
 
+// Tests that windows that are whole rows are combined as slices.
+// CHECK-LABEL: func.func @scatter_rows(
+func.func @scatter_rows(%x: tensor<10x16xf32>, %i: tensor<4x1xi32>, %u: tensor<4x16xf32>) -> tensor<10x16xf32> {
+  // CHECK: scf.for %[[I:[a-z0-9]+]] = {{.*}} iter_args(%[[T:.*]] = %{{.*}})
+  // CHECK: %[[OLD:.*]] = tensor.extract_slice %[[T]][%[[ROW:.*]], %{{.*}}] [1, 16] [1, 1] : tensor<10x16xf32> to tensor<16xf32>
+  // CHECK: %[[NEW:.*]] = tensor.extract_slice %{{.*}}[%[[I]], 0] [1, 16] [1, 1] : tensor<4x16xf32> to tensor<16xf32>
+  // CHECK: %[[SUM:.*]] = linalg.generic {{.*}} ins(%[[NEW]] : tensor<16xf32>) outs(%[[OLD]] : tensor<16xf32>)
+  // CHECK: tensor.insert_slice %[[SUM]] into %[[T]][%[[ROW]], %{{.*}}] [1, 16] [1, 1]
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<10x16xf32>, tensor<4x1xi32>, tensor<4x16xf32>) -> tensor<10x16xf32>
+  return %0 : tensor<10x16xf32>
+}
+
+// -----
+
 // Tests that a loop carries 0-dimensional values as scalars.
 // CHECK-LABEL: func.func @counted(
 func.func @counted(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -163,3 +163,22 @@ func.func @prefix_sum(%x: tensor<2x9xf32>) -> tensor<2x9xf32> {
   }) : (tensor<2x9xf32>, tensor<f32>) -> tensor<2x9xf32>
   return %0 : tensor<2x9xf32>
 }
+
+// -----
+
+// Tests that a prefix sum along an outer dimension steps over slices.
+// CHECK-LABEL: func.func @prefix_sum_of_rows(
+func.func @prefix_sum_of_rows(%x: tensor<9x32xf32>) -> tensor<9x32xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  // CHECK: %[[START:.*]] = linalg.fill {{.*}} -> tensor<32xf32>
+  // CHECK: scf.for %[[I:[a-z0-9]+]] = {{.*}} iter_args(%[[SUM:.*]] = %[[START]], %[[T:.*]] = %{{.*}})
+  // CHECK: %[[ROW:.*]] = tensor.extract_slice %{{.*}}[%[[I]], 0] [1, 32] [1, 1] : tensor<9x32xf32> to tensor<32xf32>
+  // CHECK: %[[NEXT:.*]] = linalg.generic {{.*}} ins(%[[ROW]] : tensor<32xf32>) outs(%[[SUM]] : tensor<32xf32>)
+  // CHECK: tensor.insert_slice %[[NEXT]] into %[[T]][%[[I]], 0]
+  %0 = "stablehlo.reduce_window"(%x, %zero) <{padding = dense<[[8, 0], [0, 0]]> : tensor<2x2xi64>, window_dimensions = array<i64: 9, 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<9x32xf32>, tensor<f32>) -> tensor<9x32xf32>
+  return %0 : tensor<9x32xf32>
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Operations of the `cpu` dialect that stand for loops: verifiers, and how a group on tensors becomes one on buffers. The
-// constraints are numbered in GroupOps.td.
+// Operations of the `cpu` dialect that stand for loops: verifiers, and how a group on tensors becomes one on buffers.
+// The constraints are numbered in GroupOps.td.
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -21,7 +21,8 @@ static bool isTensor(Value value) { return isa<TensorType>(value.getType()); }
 LogicalResult GroupOp::verify() {
   bool buffers = llvm::any_of(getOuts(), isBuffer); // (C3)
   if (buffers ? getNumResults() != 0 : getResultTypes() != getOuts().getTypes())
-    return emitOpError() << "must have " << (buffers ? "no results on buffers" : "the types of its destinations as results");
+    return emitOpError() << "must have "
+                         << (buffers ? "no results on buffers" : "the types of its destinations as results");
   return success();
 }
 
@@ -71,8 +72,8 @@ bool GroupOp::bufferizesToMemoryRead(OpOperand &operand, const bufferization::An
   });
 }
 
-// True for one elementwise operation that uses each of the operands at the place of its result: then an element is read before
-// it is written, and they may be the same buffer.
+// True for one elementwise operation that uses each of the operands at the place of its result: then an element is read
+// before it is written, and they may be the same buffer.
 bool GroupOp::bufferizesToElementwiseAccess(const bufferization::AnalysisState &, ArrayRef<OpOperand *> operands) {
   auto generics = getBody().getOps<linalg::GenericOp>();
   if (!llvm::hasSingleElement(generics))
@@ -134,7 +135,8 @@ LogicalResult ParallelForOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError() << "body @" << getBody() << " is not a function";
   ArrayRef<Type> types = function.getArgumentTypes();
   size_t captured = getCaptured().size();
-  bool matches = (types.size() == 2 + captured || types.size() == 3 + captured) && types[0].isIndex() && types[1].isIndex();
+  bool matches =
+      (types.size() == 2 + captured || types.size() == 3 + captured) && types[0].isIndex() && types[1].isIndex();
   for (size_t i = 0; matches && i < captured; ++i)
     matches = types[2 + i] == getCaptured()[i].getType();
   if (!matches)

@@ -2,10 +2,12 @@
 //
 // Tensors become buffers, results are computed where they belong.
 //
-// In: cluster functions on tensors, whose trailing arguments with `plan.out` are the destinations of the results. Out: functions on
-// buffers of identity layout without results. One-Shot Bufferize does the analysis; around it stands what it does not see:
+// In: cluster functions on tensors, whose trailing arguments with `plan.out` are the destinations of the results. Out:
+// functions on buffers of identity layout without results. One-Shot Bufferize does the analysis; around it stands what
+// it does not see:
 //   - inputs are never written: they are the caller's;
-//   - a result that ends in a reshape is materialized before the reshape, into the reshaped destination. Otherwise it would be
+//   - a result that ends in a reshape is materialized before the reshape, into the reshaped destination. Otherwise it
+//   would be
 //     copied as a whole;
 //   - the regions of groups stay on tensors: they say what is computed, not where;
 //   - whatever does not end up in its destination is copied there, with a remark.
@@ -59,7 +61,8 @@ void materializeBeforeReshapes(func::FuncOp function) {
     Location loc = op.getLoc();
     Value destination;
     if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(reshape))
-      destination = tensor::ExpandShapeOp::create(rewriter, loc, sourceType, op.getDest(), collapse.getReassociationIndices());
+      destination =
+          tensor::ExpandShapeOp::create(rewriter, loc, sourceType, op.getDest(), collapse.getReassociationIndices());
     else
       destination = tensor::CollapseShapeOp::create(rewriter, loc, sourceType, op.getDest(),
                                                     cast<tensor::ExpandShapeOp>(reshape).getReassociationIndices());
@@ -113,8 +116,8 @@ struct BufferizeClustersPass : cpu::impl::BufferizeClustersPassBase<BufferizeClu
     };
     options.opFilter.denyOperation([](Operation *op) { return bool(op->getParentOfType<GroupOp>()); });
 
-    // What was placed in loops may contradict itself, in ways that only the analysis sees. Then it is taken back: loops give new
-    // buffers instead.
+    // What was placed in loops may contradict itself, in ways that only the analysis sees. Then it is taken back: loops
+    // give new buffers instead.
     {
       ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); });
       bufferization::OneShotAnalysisState state(module, options);
@@ -131,8 +134,9 @@ struct BufferizeClustersPass : cpu::impl::BufferizeClustersPassBase<BufferizeClu
           failed(bufferization::eliminateEmptyTensors(rewriter, module, state)))
         return signalPassFailure();
     }
-    // They have led the elimination; from here on what is returned says the same. Kept, they would be writes that conflict with
-    // loops that carry a destination, and with values that two destinations want. An input has to be copied in any case.
+    // They have led the elimination; from here on what is returned says the same. Kept, they would be writes that
+    // conflict with loops that carry a destination, and with values that two destinations want. An input has to be
+    // copied in any case.
     module.walk([](MaterializeInDestinationOp op) {
       auto argument = dyn_cast<BlockArgument>(op.getSource());
       bool isInput = argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());

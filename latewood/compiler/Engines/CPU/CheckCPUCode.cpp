@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The postcondition of the engine: nothing but LLVM functions, and nothing in them that LLVM would turn into a call that an image
-// cannot make.
+// The postcondition of the engine: nothing but LLVM functions, and nothing in them that LLVM would turn into a call
+// that an image cannot make.
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
@@ -28,12 +28,12 @@ struct CheckCPUCodePass : cpu::impl::CheckCPUCodePassBase<CheckCPUCodePass> {
                                                       << " is left over: one of its users was not lowered";
       if (!isa<LLVM::LLVMDialect>(op->getDialect()))
         return op->emitOpError("is left over after lowering to the LLVM dialect: the CPU engine has no form for it");
-      if (isa<LLVM::ExpOp, LLVM::Exp2Op, LLVM::LogOp, LLVM::Log2Op, LLVM::Log10Op, LLVM::SinOp, LLVM::CosOp, LLVM::PowOp,
-              LLVM::PowIOp, LLVM::FRemOp, LLVM::TanOp, LLVM::ATan2Op, LLVM::TanhOp>(op))
+      if (isa<LLVM::ExpOp, LLVM::Exp2Op, LLVM::LogOp, LLVM::Log2Op, LLVM::Log10Op, LLVM::SinOp, LLVM::CosOp,
+              LLVM::PowOp, LLVM::PowIOp, LLVM::FRemOp, LLVM::TanOp, LLVM::ATan2Op, LLVM::TanhOp>(op))
         return op->emitOpError("would call the C library, which an image does not have");
       if (auto call = dyn_cast<LLVM::CallOp>(op))
-        if (std::optional<StringRef> callee = call.getCallee(); callee && (*callee == "malloc" || *callee == "free" ||
-                                                                           *callee == "memrefCopy"))
+        if (std::optional<StringRef> callee = call.getCallee();
+            callee && (*callee == "malloc" || *callee == "free" || *callee == "memrefCopy"))
           return op->emitOpError("allocates or copies at run time: memory planning did not cover it");
       return WalkResult::advance();
     });

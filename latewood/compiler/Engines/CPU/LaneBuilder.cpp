@@ -70,8 +70,7 @@ Lanes LaneBuilder::linear(Index index, int64_t stride) {
     return {Lanes::Kind::Iota, first};
   VectorType type = vectorOf(b.getIndexType());
   Value lanes = laneNumbers(b, loc, type, stride);
-  return {Lanes::Kind::Vector,
-          arith::AddIOp::create(b, loc, vector::BroadcastOp::create(b, loc, type, first), lanes)};
+  return {Lanes::Kind::Vector, arith::AddIOp::create(b, loc, vector::BroadcastOp::create(b, loc, type, first), lanes)};
 }
 
 Value LaneBuilder::widen(Lanes lanes) {
@@ -105,11 +104,11 @@ SmallVector<Lanes> LaneBuilder::apply(Operation *op, ArrayRef<Lanes> operands) {
   }
   // An iota stays one under the addition of a uniform value, and in any integer type that holds it.
   auto isIota = [&](unsigned i) { return operands[i].kind == Lanes::Kind::Iota; };
-  bool keepsIota = (isa<arith::AddIOp>(op) && ((isIota(0) && operands[1].isUniform()) ||
-                                               (isIota(1) && operands[0].isUniform()))) ||
-                   (isa<arith::SubIOp>(op) && isIota(0) && operands[1].isUniform()) ||
-                   (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp>(op) && isIota(0)) ||
-                   (isa<arith::TruncIOp>(op) && isIota(0));
+  bool keepsIota =
+      (isa<arith::AddIOp>(op) && ((isIota(0) && operands[1].isUniform()) || (isIota(1) && operands[0].isUniform()))) ||
+      (isa<arith::SubIOp>(op) && isIota(0) && operands[1].isUniform()) ||
+      (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp>(op) && isIota(0)) ||
+      (isa<arith::TruncIOp>(op) && isIota(0));
   // Extending 8-bit lane numbers after they wrapped would differ; such a chain is rare, widen it.
   if (keepsIota && isa<arith::ExtSIOp, arith::ExtUIOp>(op))
     keepsIota = false;
@@ -145,9 +144,7 @@ Value LaneBuilder::fullMask() {
   return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, true));
 }
 
-Value LaneBuilder::passThrough(VectorType type) {
-  return arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
-}
+Value LaneBuilder::passThrough(VectorType type) { return arith::ConstantOp::create(b, loc, b.getZeroAttr(type)); }
 
 Value LaneBuilder::laneOffsets(int64_t stride) {
   bool narrow = std::abs(stride) < (int64_t(1) << 24);
@@ -184,8 +181,7 @@ Lanes LaneBuilder::gather(Value flat, Lanes address) {
     return load(flat, Index(address.value), 1);
   VectorType type = vectorOf(element);
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-  return vector(
-      vector::GatherOp::create(b, loc, type, flat, zero, address.value, fullMask(), passThrough(type)));
+  return vector(vector::GatherOp::create(b, loc, type, flat, zero, address.value, fullMask(), passThrough(type)));
 }
 
 void LaneBuilder::store(Lanes value, Value flat, Index address, int64_t stride) {

@@ -2,11 +2,11 @@
 //
 // Turns the scalar body of an operation into code for several lanes at once.
 //
-// A value of the body is *uniform* (the same in all lanes: it stays a scalar), an *iota* (a scalar plus the number of the lane)
-// or a vector. Each operation is written in the cheapest form that its operands allow, and widened only where a vector is
-// needed: a bias that does not depend on the vector loop is loaded and converted once, `linalg.index` costs nothing until
-// somebody compares it with a vector, and a gather whose last index is an iota is a contiguous load. With one lane everything is
-// uniform, and the same code writes scalar loops.
+// A value of the body is *uniform* (the same in all lanes: it stays a scalar), an *iota* (a scalar plus the number of
+// the lane) or a vector. Each operation is written in the cheapest form that its operands allow, and widened only where
+// a vector is needed: a bias that does not depend on the vector loop is loaded and converted once, `linalg.index` costs
+// nothing until somebody compares it with a vector, and a gather whose last index is an iota is a contiguous load. With
+// one lane everything is uniform, and the same code writes scalar loops.
 #ifndef LATEWOOD_COMPILER_ENGINES_CPU_LANEBUILDER_H
 #define LATEWOOD_COMPILER_ENGINES_CPU_LANEBUILDER_H
 

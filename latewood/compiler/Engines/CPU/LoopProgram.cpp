@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// From a group to a program: which memory each operand is, the linear address of each access, and the fewest loops. The choices
-// that follow (vector loops, phases) are in LoopSchedule.cpp.
+// From a group to a program: which memory each operand is, the linear address of each access, and the fewest loops. The
+// choices that follow (vector loops, phases) are in LoopSchedule.cpp.
 
 #include "latewood/compiler/Engines/CPU/LoopProgram.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -114,8 +114,9 @@ static std::optional<vector::CombiningKind> matchSimpleCombiner(GenericOp op, un
   Block *body = op.getBody();
   BlockArgument accumulator = body->getArgument(op.getNumDpsInputs() + result);
   Operation *combine = body->getTerminator()->getOperand(result).getDefiningOp();
-  if (!combine || combine->getBlock() != body || !accumulator.hasOneUse() || *accumulator.getUsers().begin() != combine ||
-      combine->getNumOperands() != 2 || !combine->getResult(0).hasOneUse())
+  if (!combine || combine->getBlock() != body || !accumulator.hasOneUse() ||
+      *accumulator.getUsers().begin() != combine || combine->getNumOperands() != 2 ||
+      !combine->getResult(0).hasOneUse())
     return std::nullopt;
   if (isa<arith::AddFOp, arith::MulFOp>(combine) &&
       !bitEnumContainsAll(cast<arith::ArithFastMathInterface>(combine).getFastMathFlagsAttr().getValue(),
@@ -144,13 +145,14 @@ Combiner cpu::matchCombiner(GenericOp op) {
   for (unsigned i = 0; monoid && i < results; ++i)
     monoid = body->getArgument(i).getType() == body->getArgument(results + i).getType();
   monoid = monoid && !body->walk([](Operation *nested) {
-                             bool ordered = isa<linalg::IndexOp, tensor::ExtractOp>(nested);
-                             if (auto math = dyn_cast<arith::ArithFastMathInterface>(nested))
-                               ordered |= isa<arith::AddFOp, arith::MulFOp>(nested) &&
-                                          !bitEnumContainsAll(math.getFastMathFlagsAttr().getValue(),
-                                                              arith::FastMathFlags::reassoc);
-                             return ordered ? WalkResult::interrupt() : WalkResult::advance();
-                           }).wasInterrupted();
+                            bool ordered = isa<linalg::IndexOp, tensor::ExtractOp>(nested);
+                            if (auto math = dyn_cast<arith::ArithFastMathInterface>(nested))
+                              ordered |= isa<arith::AddFOp, arith::MulFOp>(nested) &&
+                                         !bitEnumContainsAll(math.getFastMathFlagsAttr().getValue(),
+                                                             arith::FastMathFlags::reassoc);
+                            return ordered ? WalkResult::interrupt() : WalkResult::advance();
+                          })
+                          .wasInterrupted();
   if (monoid)
     combiner.kind = Combiner::Kind::Monoid;
   return combiner;
@@ -206,8 +208,8 @@ void cpu::promoteNarrowFloats(Statement &statement) {
       combines.insert(combine);
     }
   for (Operation &nested : llvm::make_early_inc_range(body->without_terminator())) {
-    if (combines.contains(&nested) || isa<arith::ExtFOp, arith::TruncFOp, arith::BitcastOp, arith::SelectOp,
-                                          tensor::ExtractOp>(nested) ||
+    if (combines.contains(&nested) ||
+        isa<arith::ExtFOp, arith::TruncFOp, arith::BitcastOp, arith::SelectOp, tensor::ExtractOp>(nested) ||
         nested.hasTrait<OpTrait::ConstantLike>() || !OpTrait::hasElementwiseMappableTraits(&nested))
       continue;
     OpBuilder builder(&nested);
@@ -326,7 +328,8 @@ static void coalesce(Program &program) {
     auto findPair = [&]() -> std::optional<std::pair<unsigned, unsigned>> {
       for (unsigned outer = 0; outer < statement.loops.size(); ++outer)
         for (unsigned inner = 0; inner < statement.loops.size(); ++inner)
-          if (outer != inner && statement.isInner(outer) && statement.isInner(inner) && areOneLoop(statement, outer, inner))
+          if (outer != inner && statement.isInner(outer) && statement.isInner(inner) &&
+              areOneLoop(statement, outer, inner))
             return std::pair(outer, inner);
       return std::nullopt;
     };

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a group is once the names of tensors are gone: statements over loops that read and write memory at linear addresses.
+// What a group is once the names of tensors are gone: statements over loops that read and write memory at linear
+// addresses.
 //
-// Shapes are static, so an operand with indexing map (i, j) -> (j, i) into a tensor<8x4xf32> is the address 8*j... of a flat
-// buffer: one stride per loop. On strides, all questions of scheduling are arithmetic:
+// Shapes are static, so an operand with indexing map (i, j) -> (j, i) into a tensor<8x4xf32> is the address 8*j... of a
+// flat buffer: one stride per loop. On strides, all questions of scheduling are arithmetic:
 //   - two loops are one if, in every access, the outer stride is the inner stride times the inner extent. A chain of
-//     elementwise operations on 4-dimensional tensors becomes one loop; a broadcast or a transposition keeps just those loops
-//     apart that must be;
+//     elementwise operations on 4-dimensional tensors becomes one loop; a broadcast or a transposition keeps just those
+//     loops apart that must be;
 //   - a loop is a good vector loop if most accesses have stride 1 or 0 on it;
 //   - a slice, a reversal, a window of a pooling are strides and offsets like any others.
 //
-// A program has *rows*: loops that all statements share (see cpu.group). Tensors that do not leave the group exist for one row at
-// a time: their strides over row dimensions are 0. One row may be chosen as the *shared vector loop*: then a "row" is a strip of
-// it, and all statements are vectorized along it (a softmax over the first dimension, an elementwise chain). Otherwise each
-// statement has a vector loop of its own.
+// A program has *rows*: loops that all statements share (see cpu.group). Tensors that do not leave the group exist for
+// one row at a time: their strides over row dimensions are 0. One row may be chosen as the *shared vector loop*: then a
+// "row" is a strip of it, and all statements are vectorized along it (a softmax over the first dimension, an
+// elementwise chain). Otherwise each statement has a vector loop of its own.
 //
 // Statements are put into *phases*: the statements of a phase run in one loop nest, and pass values on in registers.
 #ifndef LATEWOOD_COMPILER_ENGINES_CPU_LOOPPROGRAM_H
@@ -36,9 +37,9 @@ struct Storage {
   int64_t offset = 0;
   bool hasDynamicOffset = false;
   // Of a row-local storage.
-  bool needed = false;       // some statement of another phase reads it
-  bool perStrip = false;     // indexed relative to the strip of the shared vector loop
-  int64_t elements = 1;      // without the strip
+  bool needed = false;   // some statement of another phase reads it
+  bool perStrip = false; // indexed relative to the strip of the shared vector loop
+  int64_t elements = 1;  // without the strip
   // Set by the emitter.
   mlir::Value flat;          // a rank-1 buffer
   mlir::Value dynamicOffset; // null: 0
@@ -57,8 +58,8 @@ struct Access {
     Linear,  // storage at `address`
     Indexed, // storage at `map`, which is not linear
   } kind = Kind::None;
-  mlir::Value tensor;  // in the region
-  mlir::Value scalar;  // Scalar: a value outside of the group, or null and
+  mlir::Value tensor;       // in the region
+  mlir::Value scalar;       // Scalar: a value outside of the group, or null and
   mlir::Attribute constant; // a constant
   int storage = -1;
   Linear address;
@@ -98,7 +99,7 @@ struct Statement {
   std::string notVectorizable; // the reason, or empty
   bool scalarTail = false;     // lanes that are masked off could trap
   int vectorLoop = -1;
-  unsigned width = 1;          // lanes
+  unsigned width = 1; // lanes
 
   bool hasReduction() const {
     return llvm::any_of(loops, [](const Loop &loop) { return loop.reduction; });
@@ -109,8 +110,11 @@ struct Statement {
   /// True if there is one value per row.
   bool isRowScalar() const;
   int64_t iterations() const;
-  /// The reduced loop of a statement that sums columns of a large matrix into a contiguous result, or -1. Its results are then
-  /// accumulated in memory, a few rows at a time: columns one after the other would touch each page for a few lines only.
+  /// The type in which a result is accumulated: that of the body's argument.
+  mlir::Type getAccumulatorType(unsigned result) { return op.getBody()->getArgument(inputs.size() + result).getType(); }
+  /// The reduced loop of a statement that sums columns of a large matrix into a contiguous result, or -1. Its results
+  /// are then accumulated in memory, a few rows at a time: columns one after the other would touch each page for a few
+  /// lines only.
   int columnLoop(const Program &program) const;
 };
 
@@ -122,7 +126,7 @@ struct Phase {
 struct Program {
   llvm::SmallVector<int64_t> rows; // extents
   int sharedRow = -1;              // the row that is the vector loop of all statements
-  int transposedRow = -1;          // the row that some input is contiguous along, where results are along the shared row
+  int transposedRow = -1; // the row that some input is contiguous along, where results are along the shared row
   std::vector<Storage> storages;
   std::vector<Statement> statements;
   llvm::SmallVector<Phase> phases;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The choices for a program: along which loop each statement is vectorized, how many lanes, and which statements share a loop
-// nest. All are made by counting accesses; nothing is tried out.
+// The choices for a program: along which loop each statement is vectorized, how many lanes, and which statements share
+// a loop nest. All are made by counting accesses; nothing is tried out.
 
 #include "latewood/compiler/Engines/CPU/LoopProgram.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,8 +32,8 @@ static unsigned widestElement(const Statement &statement) {
   return bits;
 }
 
-/// What one element costs when the statement is vectorized along `loop`, relative to a stream of full vectors; infinite if it
-/// cannot be.
+/// What one element costs when the statement is vectorized along `loop`, relative to a stream of full vectors; infinite
+/// if it cannot be.
 static double costAlong(const Statement &statement, unsigned loop, unsigned lanes) {
   constexpr double infinite = 1e30;
   if (!statement.notVectorizable.empty())
@@ -235,8 +235,7 @@ static void formPhases(Program &program) {
     if (isOneLoop(statement))
       for (int p = first, e = program.phases.size(); p < e && chosen < 0; ++p) {
         const Statement &other = program.statements[program.phases[p].statements.front()];
-        if (isOneLoop(other) &&
-            other.loops[other.vectorLoop].extent == statement.loops[statement.vectorLoop].extent)
+        if (isOneLoop(other) && other.loops[other.vectorLoop].extent == statement.loops[statement.vectorLoop].extent)
           chosen = p;
       }
     if (chosen < 0) {

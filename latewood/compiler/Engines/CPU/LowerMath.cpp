@@ -2,9 +2,10 @@
 //
 // Scalar and vector arithmetic becomes what the target has instructions, or the library functions, for.
 //
-// In: math and arith on scalars and one-dimensional vectors. Out: no operation of the math dialect and no remainder of floats that
-// LLVM would turn into a call of the C library (an image imports nothing); conversions between f32 and bf16 are integer
-// code on vectors, because LLVM calls a function for each element; floor and ceiling divisions are spelled out.
+// In: math and arith on scalars and one-dimensional vectors. Out: no operation of the math dialect and no remainder of
+// floats that LLVM would turn into a call of the C library (an image imports nothing); conversions between f32 and bf16
+// are integer code on vectors, because LLVM calls a function for each element; floor and ceiling divisions are spelled
+// out.
 
 #include "latewood/compiler/Engines/CPU/MathToLibrary.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
@@ -40,8 +41,8 @@ Value makeConstant(OpBuilder &b, Location loc, Type type, int64_t value) {
   return arith::ConstantOp::create(b, loc, attr);
 }
 
-/// f32 -> bf16: round to nearest, ties to even, a NaN stays one. All in 32-bit lanes: comparing floats and selecting 16-bit
-/// integers, as the upstream expansion does, is scalar code on AVX2.
+/// f32 -> bf16: round to nearest, ties to even, a NaN stays one. All in 32-bit lanes: comparing floats and selecting
+/// 16-bit integers, as the upstream expansion does, is scalar code on AVX2.
 struct TruncateToBF16 : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
@@ -52,7 +53,8 @@ struct TruncateToBF16 : OpRewritePattern<arith::TruncFOp> {
     Type wide = withElement(from, rewriter.getI32Type()), narrow = withElement(from, rewriter.getI16Type());
     auto constant = [&](int64_t value) { return makeConstant(rewriter, loc, wide, value); };
     Value bits = arith::BitcastOp::create(rewriter, loc, wide, op.getIn());
-    Value odd = arith::AndIOp::create(rewriter, loc, arith::ShRUIOp::create(rewriter, loc, bits, constant(16)), constant(1));
+    Value odd =
+        arith::AndIOp::create(rewriter, loc, arith::ShRUIOp::create(rewriter, loc, bits, constant(16)), constant(1));
     Value bias = arith::AddIOp::create(rewriter, loc, odd, constant(0x7fff));
     Value rounded = arith::AddIOp::create(rewriter, loc, bits, bias);
     Value magnitude = arith::AndIOp::create(rewriter, loc, bits, constant(0x7fffffff));
@@ -87,7 +89,8 @@ struct ExtendFromBF16 : OpRewritePattern<arith::ExtFOp> {
   }
 };
 
-/// f64 -> bf16 and f64 -> f16 have no instruction. By way of f32 the result is rounded twice, unless the first rounding is to odd.
+/// f64 -> bf16 and f64 -> f16 have no instruction. By way of f32 the result is rounded twice, unless the first rounding
+/// is to odd.
 struct TruncateF64 : OpRewritePattern<arith::TruncFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::TruncFOp op, PatternRewriter &rewriter) const override {
@@ -105,7 +108,8 @@ struct TruncateF64 : OpRewritePattern<arith::TruncFOp> {
     Value away = arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::OGT, nearestMagnitude, magnitude);
     Value bits = arith::BitcastOp::create(rewriter, loc, i32, nearest);
     Value one = makeConstant(rewriter, loc, i32, 1);
-    Value towardsZero = arith::SelectOp::create(rewriter, loc, away, arith::SubIOp::create(rewriter, loc, bits, one), bits);
+    Value towardsZero =
+        arith::SelectOp::create(rewriter, loc, away, arith::SubIOp::create(rewriter, loc, bits, one), bits);
     Value odd = arith::OrIOp::create(rewriter, loc, towardsZero, one);
     Value chosen = arith::SelectOp::create(rewriter, loc, inexact, odd, bits);
     Value single = arith::BitcastOp::create(rewriter, loc, f32, chosen);

@@ -3,8 +3,8 @@
 // The loop nest of one phase, for one row. Four forms:
 //   scalar       nothing is vectorized: a value per row, or a body without a vector form
 //   elementwise  the vector loop is parallel, nothing is reduced: load, compute, store
-//   columns      the vector loop is parallel, others are reduced: vectors of results are carried through the reduced loops
-//   across       the vector loop is reduced: vectors of partial results are carried, and combined at the end
+//   columns      the vector loop is parallel, others are reduced: vectors of results are carried through the reduced
+//   loops across       the vector loop is reduced: vectors of partial results are carried, and combined at the end
 
 #include "latewood/compiler/Engines/CPU/ProgramEmitter.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -37,7 +37,8 @@ Index ProgramEmitter::evaluateLinear(const Statement &statement, const Linear &l
   return sum;
 }
 
-Index ProgramEmitter::addressOf(const Statement &statement, const Storage &storage, const Linear &linear, const Step &step) {
+Index ProgramEmitter::addressOf(const Statement &statement, const Storage &storage, const Linear &linear,
+                                const Step &step) {
   Index address = evaluateLinear(statement, linear, step);
   if (storage.perStrip) {
     address = lanes.mul(address, stripCapacity);
@@ -142,8 +143,8 @@ void ProgramEmitter::beginStep(const Step &step) {
   lanes.mask = step.mask;
 }
 
-/// Scalars that the body takes from around it: constants of the group's region, which does not outlive this, and the group's
-/// operands.
+/// Scalars that the body takes from around it: constants of the group's region, which does not outlive this, and the
+/// group's operands.
 void ProgramEmitter::addOuterScalars(Block *body, DenseMap<Value, Lanes> &values) {
   body->walk([&](Operation *op) {
     for (Value value : op->getOperands()) {
@@ -221,17 +222,11 @@ Lanes ProgramEmitter::convertAccumulator(Lanes value, Type type) {
   return value;
 }
 
-/// The type in which results of `statement` are accumulated: that of the body's argument.
-static Type accumulatorType(Statement &statement, unsigned result) {
-  return statement.op.getBody()->getArgument(statement.inputs.size() + result).getType();
-}
-
 Lanes ProgramEmitter::initialValue(Statement &statement, unsigned result, const Step &step) {
   const Access &init = statement.inits[result];
   if (init.kind == Access::Kind::None) // never read: any value
-    return LaneBuilder::uniform(
-        arith::ConstantOp::create(b, loc, b.getZeroAttr(accumulatorType(statement, result))));
-  return convertAccumulator(readAccess(statement, init, step), accumulatorType(statement, result));
+    return LaneBuilder::uniform(arith::ConstantOp::create(b, loc, b.getZeroAttr(statement.getAccumulatorType(result))));
+  return convertAccumulator(readAccess(statement, init, step), statement.getAccumulatorType(result));
 }
 
 void ProgramEmitter::writeResults(Statement &statement, const Step &step, ArrayRef<Lanes> results) {
@@ -260,8 +255,8 @@ Value cpu::makeMask(OpBuilder &b, Location loc, int64_t width, int64_t count) {
   return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(VectorType::get({width}, b.getI1Type()), bits));
 }
 
-/// Calls `body` for steps that cover [low, high): full ones of unroll * width lanes for each of `unrolls` in turn (descending,
-/// the last is 1), then one masked step, or scalar ones.
+/// Calls `body` for steps that cover [low, high): full ones of unroll * width lanes for each of `unrolls` in turn
+/// (descending, the last is 1), then one masked step, or scalar ones.
 void ProgramEmitter::forEachStep(Index low, Index high, int64_t width, bool scalarTail, ArrayRef<int64_t> unrolls,
                                  function_ref<void(const Step &, int64_t)> body) {
   Index at = low;
@@ -347,8 +342,8 @@ void ProgramEmitter::emitInnerLoops(Phase &phase, ArrayRef<int> loops) {
   forwarded.clear();
 }
 
-ProgramEmitter::Results ProgramEmitter::emitReductionLoops(Statement &statement, ArrayRef<int> loops, Results accumulators,
-                                                           LoopBody body) {
+ProgramEmitter::Results ProgramEmitter::emitReductionLoops(Statement &statement, ArrayRef<int> loops,
+                                                           Results accumulators, LoopBody body) {
   if (loops.empty())
     return body(Index(0), accumulators);
   return emitLoop(0, statement.loops[loops.front()].extent, 1, accumulators, [&](Index i, ValueRange carried) {
@@ -365,15 +360,16 @@ void ProgramEmitter::emitScalar(Statement &statement) {
   Results accumulators;
   for (unsigned i = 0; i < statement.outs.size(); ++i)
     accumulators.push_back(initialValue(statement, i, step).value);
-  Results results = emitReductionLoops(statement, statement.innerLoops(true), accumulators, [&](Index, ValueRange carried) {
-    SmallVector<Lanes> in;
-    for (Value value : carried)
-      in.push_back(LaneBuilder::uniform(value));
-    Results out;
-    for (const Lanes &value : evaluate(statement, step, in))
-      out.push_back(value.value);
-    return out;
-  });
+  Results results =
+      emitReductionLoops(statement, statement.innerLoops(true), accumulators, [&](Index, ValueRange carried) {
+        SmallVector<Lanes> in;
+        for (Value value : carried)
+          in.push_back(LaneBuilder::uniform(value));
+        Results out;
+        for (const Lanes &value : evaluate(statement, step, in))
+          out.push_back(value.value);
+        return out;
+      });
   SmallVector<Lanes> values;
   for (Value value : results)
     values.push_back(LaneBuilder::uniform(value));
@@ -410,35 +406,36 @@ void ProgramEmitter::emitColumns(Statement &statement) {
   if (int reduced = statement.columnLoop(program); reduced >= 0)
     return emitColumnsInMemory(statement, reduced);
   SmallVector<int> reduced = statement.innerLoops(/*reduction=*/true);
-  forEachStep(low, high, statement.width, statement.scalarTail, {2 * partials, 1}, [&](const Step &step, int64_t unroll) {
-    auto stepAt = [&](int64_t u) {
-      Step moved = step;
-      moved.at = lanes.add(step.at, u * step.width);
-      return moved;
-    };
-    beginStep(step);
-    Results accumulators;
-    for (int64_t u = 0; u < unroll; ++u)
-      for (int64_t i = 0; i < count; ++i)
-        accumulators.push_back(lanes.widen(initialValue(statement, i, stepAt(u))));
-    Results results = emitReductionLoops(statement, reduced, accumulators, [&](Index, ValueRange carried) {
-      Results out;
-      for (int64_t u = 0; u < unroll; ++u) {
-        SmallVector<Lanes> in;
-        for (Value value : carried.slice(u * count, count))
-          in.push_back(lanes.vector(value));
-        for (const Lanes &value : evaluate(statement, stepAt(u), in))
-          out.push_back(lanes.widen(value));
-      }
-      return out;
-    });
-    for (int64_t u = 0; u < unroll; ++u) {
-      SmallVector<Lanes> values;
-      for (Value value : ArrayRef(results).slice(u * count, count))
-        values.push_back(lanes.vector(value));
-      writeResults(statement, stepAt(u), values);
-    }
-  });
+  forEachStep(low, high, statement.width, statement.scalarTail, {2 * partials, 1},
+              [&](const Step &step, int64_t unroll) {
+                auto stepAt = [&](int64_t u) {
+                  Step moved = step;
+                  moved.at = lanes.add(step.at, u * step.width);
+                  return moved;
+                };
+                beginStep(step);
+                Results accumulators;
+                for (int64_t u = 0; u < unroll; ++u)
+                  for (int64_t i = 0; i < count; ++i)
+                    accumulators.push_back(lanes.widen(initialValue(statement, i, stepAt(u))));
+                Results results = emitReductionLoops(statement, reduced, accumulators, [&](Index, ValueRange carried) {
+                  Results out;
+                  for (int64_t u = 0; u < unroll; ++u) {
+                    SmallVector<Lanes> in;
+                    for (Value value : carried.slice(u * count, count))
+                      in.push_back(lanes.vector(value));
+                    for (const Lanes &value : evaluate(statement, stepAt(u), in))
+                      out.push_back(lanes.widen(value));
+                  }
+                  return out;
+                });
+                for (int64_t u = 0; u < unroll; ++u) {
+                  SmallVector<Lanes> values;
+                  for (Value value : ArrayRef(results).slice(u * count, count))
+                    values.push_back(lanes.vector(value));
+                  writeResults(statement, stepAt(u), values);
+                }
+              });
 }
 
 void ProgramEmitter::emitColumnsInMemory(Statement &statement, int reduced) {
@@ -481,222 +478,4 @@ void ProgramEmitter::emitColumnsInMemory(Statement &statement, int reduced) {
   });
   if (full < extent)
     addRows(full, extent - full);
-}
-
-//===----------------------------------------------------------------------===//
-// Reductions along the vector loop
-//===----------------------------------------------------------------------===//
-
-static arith::AtomicRMWKind toAtomicKind(vector::CombiningKind kind, Type type) {
-  bool isFloat = isa<FloatType>(type);
-  switch (kind) {
-  case vector::CombiningKind::ADD:
-    return isFloat ? arith::AtomicRMWKind::addf : arith::AtomicRMWKind::addi;
-  case vector::CombiningKind::MUL:
-    return isFloat ? arith::AtomicRMWKind::mulf : arith::AtomicRMWKind::muli;
-  case vector::CombiningKind::MINUI:
-    return arith::AtomicRMWKind::minu;
-  case vector::CombiningKind::MINSI:
-    return arith::AtomicRMWKind::mins;
-  case vector::CombiningKind::MINNUMF:
-    return arith::AtomicRMWKind::minnumf;
-  case vector::CombiningKind::MAXUI:
-    return arith::AtomicRMWKind::maxu;
-  case vector::CombiningKind::MAXSI:
-    return arith::AtomicRMWKind::maxs;
-  case vector::CombiningKind::MAXNUMF:
-    return arith::AtomicRMWKind::maxnumf;
-  case vector::CombiningKind::AND:
-    return arith::AtomicRMWKind::andi;
-  case vector::CombiningKind::OR:
-    return arith::AtomicRMWKind::ori;
-  case vector::CombiningKind::XOR:
-    return arith::AtomicRMWKind::xori;
-  case vector::CombiningKind::MAXIMUMF:
-    return arith::AtomicRMWKind::maximumf;
-  case vector::CombiningKind::MINIMUMF:
-    return arith::AtomicRMWKind::minimumf;
-  }
-  llvm_unreachable("all kinds are handled");
-}
-
-/// Results of combining two sets of partial results, all vectors or all scalars.
-ProgramEmitter::Results ProgramEmitter::combine(Statement &statement, ValueRange lhs, ValueRange rhs) {
-  Results results;
-  if (statement.combiner.kind == Combiner::Kind::Simple) {
-    for (auto [i, kind] : llvm::enumerate(statement.combiner.kinds)) {
-      // The statement's own operation, with its flags.
-      Operation *op = statement.op.getBody()->getTerminator()->getOperand(i).getDefiningOp();
-      Operation *clone = b.clone(*op);
-      clone->setOperands({lhs[i], rhs[i]});
-      clone->getResult(0).setType(lhs[i].getType());
-      results.push_back(clone->getResult(0));
-    }
-    return results;
-  }
-  // The body with the second set as its inputs.
-  Block *body = statement.op.getBody();
-  LaneBuilder builder(b, loc);
-  auto vectorType = dyn_cast<VectorType>(lhs.front().getType());
-  builder.width = vectorType ? vectorType.getNumElements() : 1;
-  DenseMap<Value, Lanes> values;
-  for (auto [i, value] : llvm::enumerate(rhs))
-    values[body->getArgument(i)] = builder.vector(value);
-  for (auto [i, value] : llvm::enumerate(lhs))
-    values[body->getArgument(statement.inputs.size() + i)] = builder.vector(value);
-  addOuterScalars(body, values);
-  for (Operation &nested : body->without_terminator()) {
-    SmallVector<Lanes> operands;
-    for (Value value : nested.getOperands())
-      operands.push_back(values.lookup(value));
-    for (auto [from, to] : llvm::zip(nested.getResults(), builder.apply(&nested, operands)))
-      values[from] = to;
-  }
-  for (Value value : body->getTerminator()->getOperands())
-    results.push_back(builder.widen(values.lookup(value)));
-  return results;
-}
-
-void ProgramEmitter::emitAcross(Phase &phase) {
-  int64_t width = phase.width;
-  // Reductions carry values; other statements of the phase only pass through.
-  SmallVector<Statement *> reductions;
-  for (int s : phase.statements)
-    if (program.statements[s].loops[program.statements[s].vectorLoop].reduction)
-      reductions.push_back(&program.statements[s]);
-  Statement &first = *reductions.front();
-  int64_t extent = first.loops[first.vectorLoop].extent;
-  int64_t unroll = std::clamp<int64_t>(extent / width, 1, partials);
-  unroll = int64_t(1) << llvm::Log2_64(unroll);
-  // With one accumulator per result and vector, the registers limit the number of vectors.
-  int64_t count = 0;
-  for (Statement *statement : reductions)
-    count += statement->outs.size();
-  if (count > 2)
-    unroll = 1;
-
-  // Where partial results start: at the identity, or at the initial value, which is one.
-  Step whole;
-  whole.width = width;
-  Results identity;
-  for (Statement *statement : reductions)
-    for (unsigned i = 0; i < statement->outs.size(); ++i) {
-      Type type = accumulatorType(*statement, i);
-      beginStep(Step());
-      Lanes start;
-      if (statement->combiner.kind == Combiner::Kind::Simple)
-        start = LaneBuilder::uniform(arith::ConstantOp::create(
-            b, loc, arith::getIdentityValueAttr(toAtomicKind(statement->combiner.kinds[i], type), type, b, loc)));
-      else
-        start = initialValue(*statement, i, Step());
-      beginStep(whole);
-      identity.push_back(lanes.widen(start));
-    }
-  Results accumulators;
-  for (int64_t u = 0; u < unroll; ++u)
-    llvm::append_range(accumulators, identity);
-
-  // One vector of all statements: takes and gives `count` accumulators.
-  auto emitStep = [&](const Step &step, ValueRange carried) {
-    beginStep(step);
-    forwarded.clear();
-    Results out;
-    unsigned next = 0;
-    for (int s : phase.statements) {
-      Statement &statement = program.statements[s];
-      if (!statement.loops[statement.vectorLoop].reduction) {
-        SmallVector<Lanes> old;
-        for (unsigned i = 0; i < statement.outs.size(); ++i)
-          old.push_back(statement.inits[i].kind != Access::Kind::None ? initialValue(statement, i, step) : Lanes());
-        writeResults(statement, step, evaluate(statement, step, old));
-        continue;
-      }
-      SmallVector<Lanes> in;
-      for (unsigned i = 0; i < statement.outs.size(); ++i)
-        in.push_back(lanes.vector(carried[next + i]));
-      for (auto [i, value] : llvm::enumerate(evaluate(statement, step, in))) {
-        Value result = lanes.widen(value);
-        if (step.mask)
-          result = arith::SelectOp::create(b, loc, step.mask, result, carried[next + i]);
-        out.push_back(result);
-      }
-      next += statement.outs.size();
-    }
-    return out;
-  };
-
-  SmallVector<int> outer = first.innerLoops(/*reduction=*/true);
-  accumulators = emitReductionLoops(first, outer, accumulators, [&](Index, ValueRange carriedIn) {
-    int64_t size = unroll * width, main = extent / size * size;
-    Results carried = emitLoop(0, main, size, carriedIn, [&](Index at, ValueRange values) {
-      Results out;
-      for (int64_t u = 0; u < unroll; ++u) {
-        Step step{lanes.add(at, u * width), width, nullptr};
-        llvm::append_range(out, emitStep(step, values.slice(u * count, count)));
-      }
-      return out;
-    });
-    int64_t at = main;
-    for (int64_t u = 0; at < extent; ++u, at += width) {
-      Step step{Index(at), width, nullptr};
-      if (extent - at < width)
-        step.mask = makeMask(b, loc, width, extent - at);
-      unsigned slot = (u % unroll) * count;
-      Results out = emitStep(step, ValueRange(carried).slice(slot, count));
-      std::copy(out.begin(), out.end(), carried.begin() + slot);
-    }
-    return carried;
-  });
-  forwarded.clear();
-
-  // Combine the vectors, then the lanes, then the initial value.
-  unsigned next = 0;
-  for (Statement *statement : reductions) {
-    unsigned results = statement->outs.size();
-    SmallVector<Results> vectors;
-    for (int64_t u = 0; u < unroll; ++u)
-      vectors.push_back(Results(ArrayRef(accumulators).slice(u * count + next, results)));
-    next += results;
-    while (vectors.size() > 1) {
-      SmallVector<Results> halves;
-      for (unsigned i = 0; i + 1 < vectors.size(); i += 2)
-        halves.push_back(combine(*statement, vectors[i], vectors[i + 1]));
-      vectors = halves;
-    }
-    Step last;
-    beginStep(last);
-    Results initial, final;
-    for (unsigned i = 0; i < results; ++i)
-      initial.push_back(initialValue(*statement, i, last).value);
-    if (width == 1) {
-      final = combine(*statement, initial, vectors.front());
-    } else if (statement->combiner.kind == Combiner::Kind::Simple) {
-      Results scalars;
-      for (unsigned i = 0; i < results; ++i)
-        scalars.push_back(reduceLanes(*statement, i, vectors.front()[i]));
-      final = combine(*statement, initial, scalars);
-    } else {
-      final = initial;
-      for (int64_t lane = 0; lane < width; ++lane) {
-        Results scalars;
-        for (Value vector : vectors.front())
-          scalars.push_back(vector::ExtractOp::create(b, loc, vector, lane));
-        final = combine(*statement, final, scalars);
-      }
-    }
-    SmallVector<Lanes> values;
-    for (Value value : final)
-      values.push_back(LaneBuilder::uniform(value));
-    beginStep(last);
-    writeResults(*statement, last, values);
-  }
-}
-
-Value ProgramEmitter::reduceLanes(Statement &statement, unsigned result, Value vector) {
-  vector::CombiningKind kind = statement.combiner.kinds[result];
-  Type type = getElementTypeOrSelf(vector.getType());
-  bool reassociate =
-      isa<FloatType>(type) && (kind == vector::CombiningKind::ADD || kind == vector::CombiningKind::MUL);
-  return vector::ReductionOp::create(b, loc, kind, vector,
-                                     reassociate ? arith::FastMathFlags::reassoc : arith::FastMathFlags::none);
 }

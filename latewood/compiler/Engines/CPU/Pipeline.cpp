@@ -14,7 +14,8 @@ void latewood::cpu::buildCPUPipeline(OpPassManager &module) {
   auto function = [&]() -> OpPassManager & { return module.nest<func::FuncOp>(); };
   // Everything after it knows linalg only.
   function().addPass(createConvertStableHLOToLinalgPass());
-  // Scalar code that changes nothing (x or x) makes its operation a copy, which must be gone before it becomes part of a group.
+  // Scalar code that changes nothing (x or x) makes its operation a copy, which must be gone before it becomes part of
+  // a group.
   function().addPass(createCanonicalizerPass());
   // Duplicate values hide that two operations have the same producer; fusion counts users.
   function().addPass(createCSEPass());
@@ -34,8 +35,8 @@ void latewood::cpu::buildCPUPipeline(OpPassManager &module) {
   // The first makes equal views equal, so that the second sees copies of a buffer to itself.
   function().addPass(createCSEPass());
   function().addPass(createCanonicalizerPass());
-  // After copies of a buffer to itself are gone, which would look like buffers that are handed over; before everything that
-  // needs to know where a buffer is. The casts that it leaves fold into the views behind them.
+  // After copies of a buffer to itself are gone, which would look like buffers that are handed over; before everything
+  // that needs to know where a buffer is. The casts that it leaves fold into the views behind them.
   function().addPass(createSettleCarriedBuffersPass());
   function().addPass(createCanonicalizerPass());
   // Before they are lowered: what a program repeats is lowered once.
@@ -43,8 +44,8 @@ void latewood::cpu::buildCPUPipeline(OpPassManager &module) {
   // Both need strides, and leave parallel loops.
   function().addPass(createLowerContractionsPass());
   function().addPass(createLowerGroupsPass());
-  // Before memory is planned: scratch of a task belongs to the body, not to the function around it. Before the code is cleaned:
-  // equal loops become one function first.
+  // Before memory is planned: scratch of a task belongs to the body, not to the function around it. Before the code is
+  // cleaned: equal loops become one function first.
   module.addPass(createOutlineParallelLoopsPass());
   // Address arithmetic was written without regard to what is computed already.
   function().addPass(createCSEPass());

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Says where values belong, before tensors become buffers: results of the function in their destinations, values that loops carry
-// in the buffers that carry them. It adds bufferization.materialize_in_destination, which costs nothing where the value can be
-// computed there.
+// Says where values belong, before tensors become buffers: results of the function in their destinations, values that
+// loops carry in the buffers that carry them. It adds bufferization.materialize_in_destination, which costs nothing
+// where the value can be computed there.
 //
-// Loops. Each iteration gets its carried tensors in buffers and should leave the next values in the same ones. A value that is
-// yielded in the place of another one (x, y = y, x) is copied first; all copies stand before all moves. What bufferization
-// cannot compute in place all the same, `latewood-settle-carried-buffers` copies.
+// Loops. Each iteration gets its carried tensors in buffers and should leave the next values in the same ones. A value
+// that is yielded in the place of another one (x, y = y, x) is copied first; all copies stand before all moves. What
+// bufferization cannot compute in place all the same, `latewood-settle-carried-buffers` copies.
 //
-// Results. A destination is pushed towards the place where the value begins: through insertions of slices (a concatenation starts
-// from the destination instead of an empty tensor, an update from a copy of its input in the destination), into the initial
-// value of a loop, into the branches of a conditional.
+// Results. A destination is pushed towards the place where the value begins: through insertions of slices (a
+// concatenation starts from the destination instead of an empty tensor, an update from a copy of its input in the
+// destination), into the initial value of a loop, into the branches of a conditional.
 //
-// In: cluster functions on tensors, results materialized in `plan.out` arguments. Out: the same, with more materializations.
+// In: cluster functions on tensors, results materialized in `plan.out` arguments. Out: the same, with more
+// materializations.
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
@@ -34,7 +35,8 @@ using bufferization::MaterializeInDestinationOp;
 
 namespace {
 
-/// The initial value that result `result` of a while loop continues, or nothing if the condition passes on something else.
+/// The initial value that result `result` of a while loop continues, or nothing if the condition passes on something
+/// else.
 std::optional<unsigned> findCarried(scf::WhileOp loop, unsigned result) {
   auto argument = dyn_cast<BlockArgument>(loop.getConditionOp().getArgs()[result]);
   if (!argument || argument.getOwner() != loop.getBeforeBody())
@@ -103,8 +105,9 @@ bool pushDestination(OpOperand &use, Value destination) {
   OpBuilder builder(use.getOwner());
   auto materializeHere = [&](OpOperand &operand) {
     builder.setInsertionPoint(operand.getOwner());
-    operand.set(MaterializeInDestinationOp::create(builder, value.getLoc(), operand.get().getType(), operand.get(), destination)
-                    .getResult());
+    operand.set(
+        MaterializeInDestinationOp::create(builder, value.getLoc(), operand.get().getType(), operand.get(), destination)
+            .getResult());
   };
   Operation *op = value.getDefiningOp();
   if (!op)

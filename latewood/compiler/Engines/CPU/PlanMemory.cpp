@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include <cmath>
 
 namespace latewood::cpu {
@@ -226,7 +227,11 @@ struct PlanMemoryPass : cpu::impl::PlanMemoryPassBase<PlanMemoryPass> {
       Block *block = op->getBlock();
       int64_t first = numbers[op].first, last = first;
       SmallVector<Operation *> deallocations;
-      for (Value alias : flow.resolve(op.getResult()))
+      for (Value alias : flow.resolve(op.getResult())) {
+        auto argument = dyn_cast<BlockArgument>(alias);
+        if (argument && isa<LoopLikeOpInterface>(argument.getOwner()->getParentOp()) &&
+            argument.getOwner()->getParentOp()->isProperAncestor(op))
+          return op.emitError("cannot plan memory for a buffer that one iteration of a loop hands to the next");
         for (Operation *user : alias.getUsers()) {
           if (isa<memref::DeallocOp>(user)) {
             deallocations.push_back(user);
@@ -245,6 +250,7 @@ struct PlanMemoryPass : cpu::impl::PlanMemoryPassBase<PlanMemoryPass> {
           }
           last = std::max(last, numbers[ancestor].second);
         }
+      }
       for (Operation *deallocation : deallocations)
         deallocation->erase();
       lifetimes.push_back({op, first, last, *bytes});

@@ -12,8 +12,8 @@
 using namespace mlir;
 using namespace latewood::cpu;
 
-/// Work of a task, in units of about one instruction on one element: some 10 to 20 microseconds, so that handing out a task
-/// does not matter and even one BERT layer's softmax makes a dozen of them.
+/// Work of a task, in units of about one instruction on one element: some 10 to 20 microseconds, so that handing out a
+/// task does not matter and even one BERT layer's softmax makes a dozen of them.
 static constexpr double taskWork = 1 << 17;
 
 /// Columns of a matrix that a task sums: long runs of memory for the prefetchers.
@@ -184,7 +184,8 @@ void ProgramEmitter::emitBlocks(ArrayRef<unsigned> counted, bool parallel) {
   int64_t chunk = std::min<int64_t>(llvm::alignTo(extent, block), perBlock * block);
   radices.push_back(llvm::divideCeil(extent, chunk));
   tasks *= radices.back();
-  auto forall = scf::ForallOp::create(b, loc, ArrayRef<OpFoldResult>{b.getIndexAttr(tasks)}, ValueRange(), std::nullopt);
+  auto forall =
+      scf::ForallOp::create(b, loc, ArrayRef<OpFoldResult>{b.getIndexAttr(tasks)}, ValueRange(), std::nullopt);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(forall.getBody());
   SmallVector<Index> digits = splitTask(forall.getInductionVars().front(), radices);
@@ -248,7 +249,8 @@ void ProgramEmitter::emit(bool parallel) {
     return;
   }
 
-  // The innermost loop at which a task has enough work is split; all loops outside of it are counted by the task number.
+  // The innermost loop at which a task has enough work is split; all loops outside of it are counted by the task
+  // number.
   unsigned split = counted.size(); // counted.size(): the shared loop
   int64_t chunk = 1;
   double work = perRow * shared;
@@ -284,7 +286,8 @@ void ProgramEmitter::emit(bool parallel) {
   for (unsigned position = 0; position < split; ++position)
     radices.push_back(program.rows[counted[position]]);
   radices.push_back(pieces);
-  auto forall = scf::ForallOp::create(b, loc, ArrayRef<OpFoldResult>{b.getIndexAttr(tasks)}, ValueRange(), std::nullopt);
+  auto forall =
+      scf::ForallOp::create(b, loc, ArrayRef<OpFoldResult>{b.getIndexAttr(tasks)}, ValueRange(), std::nullopt);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(forall.getBody());
   allocateScratch();

@@ -10,9 +10,10 @@
 //         phase 2: …
 //     }
 //
-// A loop over vectors has a main part without masks and at most one masked step for the rest. Reductions along the vector loop
-// carry several vectors of partial results, and combine them once at the end; reductions across it carry the vectors of their
-// results. How the index space is split into tasks depends on the shapes alone, so results do not depend on the number of threads.
+// A loop over vectors has a main part without masks and at most one masked step for the rest. Reductions along the
+// vector loop carry several vectors of partial results, and combine them once at the end; reductions across it carry
+// the vectors of their results. How the index space is split into tasks depends on the shapes alone, so results do not
+// depend on the number of threads.
 #ifndef LATEWOOD_COMPILER_ENGINES_CPU_PROGRAMEMITTER_H
 #define LATEWOOD_COMPILER_ENGINES_CPU_PROGRAMEMITTER_H
 

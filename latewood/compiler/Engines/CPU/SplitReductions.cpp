@@ -2,12 +2,12 @@
 //
 // A large reduction to few values becomes two: partial results of equal parts, in parallel, and their combination.
 //
-// The number of parts depends on the shape alone, so that the result does not depend on the number of threads. Order is free
-// for what stablehlo.reduce means, and only reductions with one commutative operation (a sum, a maximum) are split: those have an
-// identity to start the parts from.
+// The number of parts depends on the shape alone, so that the result does not depend on the number of threads. Order is
+// free for what stablehlo.reduce means, and only reductions with one commutative operation (a sum, a maximum) are
+// split: those have an identity to start the parts from.
 //
-// In: linalg.generic on tensors. Out: the same, where no reduction with enough work for several tasks has fewer rows than that,
-// unless its extents have no suitable divisor.
+// In: linalg.generic on tensors. Out: the same, where no reduction with enough work for several tasks has fewer rows
+// than that, unless its extents have no suitable divisor.
 
 #include "latewood/compiler/Engines/CPU/LoopProgram.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
@@ -41,7 +41,8 @@ int64_t largestDivisor(int64_t extent, int64_t limit) {
 }
 
 bool usesIndex(GenericOp op, unsigned loop) {
-  return llvm::any_of(op.getBody()->getOps<linalg::IndexOp>(), [&](linalg::IndexOp index) { return index.getDim() == loop; });
+  return llvm::any_of(op.getBody()->getOps<linalg::IndexOp>(),
+                      [&](linalg::IndexOp index) { return index.getDim() == loop; });
 }
 
 struct SplitReductionsPass : cpu::impl::SplitReductionsPassBase<SplitReductionsPass> {
@@ -111,8 +112,9 @@ struct SplitReductionsPass : cpu::impl::SplitReductionsPassBase<SplitReductionsP
       Value empty = tensor::EmptyOp::create(builder, loc, shape, element);
       SmallVector<AffineMap> fillMaps = {builder.getMultiDimIdentityMap(shape.size())};
       SmallVector<utils::IteratorType> parallel(shape.size(), utils::IteratorType::parallel);
-      auto fill = GenericOp::create(builder, loc, TypeRange(empty.getType()), ValueRange(), ValueRange(empty), fillMaps, parallel,
-                                    [&](OpBuilder &b, Location l, ValueRange) { linalg::YieldOp::create(b, l, start); });
+      auto fill = GenericOp::create(
+          builder, loc, TypeRange(empty.getType()), ValueRange(), ValueRange(empty), fillMaps, parallel,
+          [&](OpBuilder &b, Location l, ValueRange) { linalg::YieldOp::create(b, l, start); });
       partials.push_back(fill.getResult(0));
       types.push_back(empty.getType());
       AffineMap &map = maps[numInputs + 1 + i];
@@ -131,8 +133,8 @@ struct SplitReductionsPass : cpu::impl::SplitReductionsPassBase<SplitReductionsP
     AffineMap identityMap = builder.getMultiDimIdentityMap(rank + 1);
     lastMaps.append(types.size(), identityMap);
     lastMaps.append(types.size(), identityMap.dropResult(0));
-    auto last = GenericOp::create(builder, loc, op.getResultTypes(), first.getResults(), op.getDpsInits(), lastMaps, lastIterators,
-                                  [&](OpBuilder &b, Location l, ValueRange arguments) {
+    auto last = GenericOp::create(builder, loc, op.getResultTypes(), first.getResults(), op.getDpsInits(), lastMaps,
+                                  lastIterators, [&](OpBuilder &b, Location l, ValueRange arguments) {
                                     SmallVector<Value> results;
                                     for (unsigned i = 0; i < types.size(); ++i) {
                                       Operation *combine = op.getBody()->getTerminator()->getOperand(i).getDefiningOp();

@@ -9,8 +9,8 @@
 
 namespace latewood::cpu {
 
-/// The target of the nearest enclosing module with attribute `plan.target`; x86-64-v3 where none has one (so that a pass can be
-/// tested without). Fails with a diagnostic on a target that cannot be resolved.
+/// The target of the nearest enclosing module with attribute `plan.target`; x86-64-v3 where none has one (so that a
+/// pass can be tested without). Fails with a diagnostic on a target that cannot be resolved.
 mlir::FailureOr<target::Target> getTargetOf(mlir::Operation *op);
 
 } // namespace latewood::cpu

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Statements that read along one loop and write along another: blocks of the index space, and in them square tiles that are
-// transposed in registers.
+// Statements that read along one loop and write along another: blocks of the index space, and in them square tiles that
+// are transposed in registers.
 //
-// Neither order of loops walks through both sides of a transposition without gaps. A tile of as many rows as a vector has lanes is
-// read by vectors along the one loop and written by vectors along the other, so every access is a full vector; a block of
-// tiles uses each cache line completely while it is there. What else the statement does (a bias, a conversion) happens on the
-// transposed vectors. The rests at both ends are tiles with masks.
+// Neither order of loops walks through both sides of a transposition without gaps. A tile of as many rows as a vector
+// has lanes is read by vectors along the one loop and written by vectors along the other, so every access is a full
+// vector; a block of tiles uses each cache line completely while it is there. What else the statement does (a bias, a
+// conversion) happens on the transposed vectors. The rests at both ends are tiles with masks.
 
 #include "latewood/compiler/Engines/CPU/ProgramEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,13 +32,15 @@ static void transposeWords(OpBuilder &b, Location loc, MutableArrayRef<Value> ro
   SmallVector<Value> s(count), u(count);
   for (int64_t i = 0; i < count; i += 2) {
     s[i] = shuffle(b, loc, rows[i], rows[i + 1], [&](int64_t l) { return l / 4 * 4 + l % 4 / 2 + (l % 2) * count; });
-    s[i + 1] = shuffle(b, loc, rows[i], rows[i + 1], [&](int64_t l) { return l / 4 * 4 + 2 + l % 4 / 2 + (l % 2) * count; });
+    s[i + 1] =
+        shuffle(b, loc, rows[i], rows[i + 1], [&](int64_t l) { return l / 4 * 4 + 2 + l % 4 / 2 + (l % 2) * count; });
   }
   for (int64_t i = 0; i < count; i += 4)
     for (int64_t k = 0; k < 2; ++k) {
-      u[i + 2 * k] = shuffle(b, loc, s[i + k], s[i + k + 2], [&](int64_t l) { return l / 4 * 4 + l % 2 + (l % 4 / 2) * count; });
-      u[i + 2 * k + 1] =
-          shuffle(b, loc, s[i + k], s[i + k + 2], [&](int64_t l) { return l / 4 * 4 + 2 + l % 2 + (l % 4 / 2) * count; });
+      u[i + 2 * k] =
+          shuffle(b, loc, s[i + k], s[i + k + 2], [&](int64_t l) { return l / 4 * 4 + l % 2 + (l % 4 / 2) * count; });
+      u[i + 2 * k + 1] = shuffle(b, loc, s[i + k], s[i + k + 2],
+                                 [&](int64_t l) { return l / 4 * 4 + 2 + l % 2 + (l % 4 / 2) * count; });
     }
   // Lane l of u[4g + k] is column 4l + k of rows 4g to 4g + 3.
   auto lanes = [&](Value lhs, Value rhs, ArrayRef<int64_t> sources) { // sources of rhs follow those of lhs
@@ -80,8 +82,8 @@ static void transpose(OpBuilder &b, Location loc, MutableArrayRef<Value> rows) {
     }
 }
 
-/// Tiles that cover the shared vector loop from 0 to its end, and [low, high) of the transposed row. `low` is a multiple of the
-/// tile; `high` is one, or the end.
+/// Tiles that cover the shared vector loop from 0 to its end, and [low, high) of the transposed row. `low` is a
+/// multiple of the tile; `high` is one, or the end.
 void ProgramEmitter::emitTransposed(Index low, Index high) {
   Statement &statement = program.statements.front();
   loopIndices[&statement].assign(statement.loops.size(), Index(0));
@@ -103,7 +105,8 @@ void ProgramEmitter::emitTransposed(Index low, Index high) {
         emitTile(statement, write, rows, readFull, rest);
       return;
     }
-    Value last = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, lanes.materialize(high), lanes.materialize(readFull));
+    Value last =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, lanes.materialize(high), lanes.materialize(readFull));
     auto branch = scf::IfOp::create(b, loc, last, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
@@ -160,6 +163,4 @@ void ProgramEmitter::emitTile(Statement &statement, Index write, int64_t writeCo
   inputOverrides.clear();
 }
 
-int64_t ProgramEmitter::transposedBlock() const {
-  return llvm::alignTo(blockExtent, program.statements.front().width);
-}
+int64_t ProgramEmitter::transposedBlock() const { return llvm::alignTo(blockExtent, program.statements.front().width); }

@@ -55,3 +55,19 @@ func.func @dynamic(%n: index) {
   %a = memref.alloc(%n) : memref<?xf32>
   return
 }
+
+// -----
+
+// Tests that a buffer that one iteration hands to the next is refused: both would be in one place.
+func.func @handed_over(%x: memref<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %r = scf.for %i = %c0 to %c8 step %c1 iter_args(%b = %x) -> memref<64xf32> {
+    // expected-error@+1 {{cannot plan memory for a buffer that one iteration of a loop hands to the next}}
+    %a = memref.alloc() : memref<64xf32>
+    memref.copy %b, %a : memref<64xf32> to memref<64xf32>
+    scf.yield %a : memref<64xf32>
+  }
+  return
+}

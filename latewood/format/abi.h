@@ -2,17 +2,18 @@
  *
  * The contract between compiled code and the runtime.
  *
- * An image (a small ELF shared object inside an executable file) imports nothing. Each public function of the program is
- * one exported symbol of type `lw_function`; everything that it needs from the outside reaches it through the `lw_call`
- * that it is called with: arguments and constants by address, memory, threads and error reports by a table of callbacks.
+ * An image (a small ELF shared object inside an executable file) imports nothing. Each public function of the program
+ * is one exported symbol of type `lw_function`; everything that it needs from the outside reaches it through the
+ * `lw_call` that it is called with: arguments and constants by address, memory, threads and error reports by a table of
+ * callbacks.
  *
  * Rules
- *  - C layout, x86-64 System V calling convention, pointers and int64_t only: the compiler builds the same structures in
- *    LLVM IR (compiler/Target/ABI.h), and a static_assert on each side fixes the offsets.
+ *  - C layout, x86-64 System V calling convention, pointers and int64_t only: the compiler builds the same structures
+ * in LLVM IR (compiler/Target/ABI.h), and a static_assert on each side fixes the offsets.
  *  - Entries are only appended; `version` changes when the meaning of an entry does.
- *  - `request`, `shape`, `allocate` and `release` are called by the thread that entered the function only; `parallel_for`,
- *    `fail` and `fail_format` by any, also from inside of a parallel loop. A loop inside a task runs at once, on the
- *    task's own thread.
+ *  - `request`, `shape`, `allocate` and `release` are called by the thread that entered the function only;
+ * `parallel_for`, `fail` and `fail_format` by any, also from inside of a parallel loop. A loop inside a task runs at
+ * once, on the task's own thread.
  *  - A callback never throws and never unwinds through compiled code. Compiled code is nounwind.
  *  - Extents are in elements, sizes in bytes. An i1 takes one byte (0 or 1) in memory.
  */
@@ -33,18 +34,21 @@ extern "C" {
 typedef struct lw_call lw_call;
 
 /* Tasks [begin, end) of a parallel loop. `scratch` is private to the executing thread for the duration of the call, has
- * the size asked for in parallel_for, is 64-byte aligned, and has undefined contents; it is null where that size is 0. */
+ * the size asked for in parallel_for, is 64-byte aligned, and has undefined contents; it is null where that size is 0.
+ */
 typedef void (*lw_body)(void *frame, int64_t begin, int64_t end, void *scratch);
 
 typedef struct lw_api {
   uint32_t version; /* LATEWOOD_ABI_VERSION */
   uint32_t size;    /* sizeof(lw_api) of the runtime, so that code can test for appended entries */
 
-  /* Runs body over [0, tasks) on the pool, in any order, in any partition into ranges, and returns when all are done. */
+  /* Runs body over [0, tasks) on the pool, in any order, in any partition into ranges, and returns when all are done.
+   */
   void (*parallel_for)(lw_call *call, lw_body body, void *frame, int64_t tasks, int64_t scratch_bytes);
 
   /* Output slot `result`: memory of `bytes` bytes. `shape` is null where it is not known yet. Null: failed, and the
-   * failure is recorded in the call; the function returns at once. Asking again grows the memory (contents are lost). */
+   * failure is recorded in the call; the function returns at once. Asking again grows the memory (contents are lost).
+   */
   void *(*request)(lw_call *call, int64_t result, int64_t bytes, int64_t alignment, const int64_t *shape);
 
   /* The final extents of slot `result`, whose value lies in the memory that `request` gave. Called once per result.
@@ -66,11 +70,11 @@ typedef struct lw_api {
 /* One invocation. Owned by the runtime; compiled code reads it. */
 struct lw_call {
   const lw_api *api;
-  void *const *arguments;                 /* data of argument i, row-major, offset 0 */
-  const int64_t *const *argument_shapes;  /* extents of argument i (null for rank 0) */
-  const void *const *constants;           /* data of constant i of the file, 64-byte aligned */
-  void *workspace;                        /* the function's `workspace_bytes`, 64-byte aligned, undefined contents; may be
-                                           * null where that is 0 */
+  void *const *arguments;                /* data of argument i, row-major, offset 0 */
+  const int64_t *const *argument_shapes; /* extents of argument i (null for rank 0) */
+  const void *const *constants;          /* data of constant i of the file, 64-byte aligned */
+  void *workspace; /* the function's `workspace_bytes`, 64-byte aligned, undefined contents; may be
+                    * null where that is 0 */
 };
 
 /* A public function. 0: all results are in their slots. Else the failure is recorded in the call. */

@@ -50,7 +50,8 @@ typedef struct latewood_event latewood_event;
 
 /* ---- Statuses ---------------------------------------------------------------------------------------------------- */
 
-typedef enum latewood_status_code {
+typedef int32_t latewood_status_code;
+enum {
   LATEWOOD_OK = 0,
   LATEWOOD_INVALID_ARGUMENT = 1,    /* the caller gave something that cannot be taken */
   LATEWOOD_NOT_FOUND = 2,           /* a file, function or library that does not exist */
@@ -60,7 +61,7 @@ typedef enum latewood_status_code {
   LATEWOOD_FAILED_PRECONDITION = 6, /* valid, but not in this state: a donated buffer, for example */
   LATEWOOD_UNAVAILABLE = 7,         /* the machine lacks something: a CPU feature, a device */
   LATEWOOD_INTERNAL = 8             /* a fault of the library or of the compiler */
-} latewood_status_code;
+};
 
 /* LATEWOOD_OK for NULL. */
 LATEWOOD_C_API latewood_status_code latewood_status_get_code(const latewood_status *status);
@@ -73,7 +74,8 @@ LATEWOOD_C_API const char *latewood_status_code_name(latewood_status_code code);
 /* ---- Element types ----------------------------------------------------------------------------------------------- */
 
 /* Spelled as in StableHLO. */
-typedef enum latewood_element_type {
+typedef int32_t latewood_element_type;
+enum {
   LATEWOOD_TYPE_invalid = 0,
   LATEWOOD_TYPE_i1 = 1,
   LATEWOOD_TYPE_i2 = 2,
@@ -105,7 +107,7 @@ typedef enum latewood_element_type {
   LATEWOOD_TYPE_f64 = 28,
   LATEWOOD_TYPE_complex_f32 = 29,
   LATEWOOD_TYPE_complex_f64 = 30
-} latewood_element_type;
+};
 
 /* "f32", "complex<f64>"; "invalid" for a number that is no type. */
 LATEWOOD_C_API const char *latewood_element_type_name(latewood_element_type type);
@@ -296,7 +298,8 @@ LATEWOOD_C_API latewood_status *latewood_session_get_statistics(const latewood_s
 /* Gives the memory of released results back to the system. */
 LATEWOOD_C_API void latewood_session_release_cached_memory(latewood_session *session);
 
-/* ---- Traces: what the runtime does, for chrome://tracing and Perfetto ---------------------------------------------- */
+/* ---- Traces: what the runtime does, for chrome://tracing and Perfetto ----------------------------------------------
+ */
 
 /* Starts a recording, of which the process has one at a time. */
 LATEWOOD_C_API latewood_status *latewood_trace_start(void);

@@ -29,22 +29,24 @@ struct Arguments {
 };
 
 void printHelp() {
-  llvm::outs() << "usage: latewood-compile INPUT -o OUTPUT.lwx [--option=value …]\n\n"
-                  "Compiles a StableHLO program (text or MLIR bytecode; '-' reads standard input) to an executable file.\n\n"
-                  "  -o FILE              where the executable goes ('-' for standard output)\n"
-                  "  --until=PHASE        stop after this phase and write the module as text\n"
-                  "  --since=PHASE        the input is a module that has finished this phase: go on behind it\n"
-                  "  --emit=lua|llvm      write the host program as Lua source, or all code as LLVM IR before it is\n"
-                  "                       optimized (to standard output without -o)\n"
-                  "  --print-pipeline     print the passes and stop; =one-line and =phases print other forms of it\n"
-                  "  --dump-dir=DIR       write the module into numbered files after each pass that changed it\n"
-                  "  --reproducer=FILE    when a pass fails, write what repeats the failure\n"
-                  "  --remarks            print what the compiler has to say about the program (standard error)\n"
-                  "  --timing             print the time of each phase and pass (standard error)\n"
-                  "  --help               this text\n\nOptions of the compilation:\n";
+  llvm::outs()
+      << "usage: latewood-compile INPUT -o OUTPUT.lwx [--option=value …]\n\n"
+         "Compiles a StableHLO program (text or MLIR bytecode; '-' reads standard input) to an executable file.\n\n"
+         "  -o FILE              where the executable goes ('-' for standard output)\n"
+         "  --until=PHASE        stop after this phase and write the module as text\n"
+         "  --since=PHASE        the input is a module that has finished this phase: go on behind it\n"
+         "  --emit=lua|llvm      write the host program as Lua source, or all code as LLVM IR before it is\n"
+         "                       optimized (to standard output without -o)\n"
+         "  --print-pipeline     print the passes and stop; =one-line and =phases print other forms of it\n"
+         "  --dump-dir=DIR       write the module into numbered files after each pass that changed it\n"
+         "  --reproducer=FILE    when a pass fails, write what repeats the failure\n"
+         "  --remarks            print what the compiler has to say about the program (standard error)\n"
+         "  --timing             print the time of each phase and pass (standard error)\n"
+         "  --help               this text\n\nOptions of the compilation:\n";
   for (const OptionDescription &option : getOptionDescriptions()) {
     std::string head = ("--" + option.name + "=" + option.value).str();
-    llvm::outs() << "  " << head << std::string(head.size() < 20 ? 20 - head.size() : 1, ' ') << " " << option.help << "\n";
+    llvm::outs() << "  " << head << std::string(head.size() < 20 ? 20 - head.size() : 1, ' ') << " " << option.help
+                 << "\n";
   }
 }
 
@@ -254,9 +256,8 @@ int main(int argc, char **argv) {
   if (!options)
     return fail(llvm::toString(options.takeError()));
   Progress progress;
-  llvm::Error error = arguments->printPipeline == PrintPipeline::No
-                          ? compileFile(*arguments, *options, progress)
-                          : printPipeline(arguments->printPipeline, *options);
+  llvm::Error error = arguments->printPipeline == PrintPipeline::No ? compileFile(*arguments, *options, progress)
+                                                                    : printPipeline(arguments->printPipeline, *options);
   progress.clear();
   return error ? fail(llvm::toString(std::move(error))) : 0;
 }

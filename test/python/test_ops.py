@@ -52,7 +52,11 @@ def ulps(mine: np.ndarray, theirs: np.ndarray) -> float:
     NaN equals NaN, -0 equals 0. A subnormal number equals 0 where the reference has that: it flushes them.
     """
     a, b = mine.astype(np.float64), theirs.astype(np.float64)
-    same = (a == b) | (np.isnan(a) & np.isnan(b)) | ((b == 0) & (np.abs(a) < float(ml_dtypes.finfo(mine.dtype).smallest_normal)))
+    same = (
+        (a == b)
+        | (np.isnan(a) & np.isnan(b))
+        | ((b == 0) & (np.abs(a) < float(ml_dtypes.finfo(mine.dtype).smallest_normal)))
+    )
     if same.all():
         return 0.0
     with np.errstate(all="ignore"):
@@ -83,7 +87,9 @@ def compare(functions: dict, *arguments, limit: float = 0.0):
             distance = ulps(mine, theirs)
             if distance > limit:
                 where = [i for i in np.ndindex(mine.shape) if ulps(mine[i][None], theirs[i][None]) > limit][:4]
-                wrong.append(f"{name}: {distance:.3g} ulps at " + ", ".join(f"{i}: {mine[i]} for {theirs[i]}" for i in where))
+                wrong.append(
+                    f"{name}: {distance:.3g} ulps at " + ", ".join(f"{i}: {mine[i]} for {theirs[i]}" for i in where)
+                )
         elif not np.array_equal(mine, theirs):
             where = list(zip(*np.nonzero(mine != theirs), strict=True))[:4]
             wrong.append(f"{name}: " + ", ".join(f"{mine[i]} for {theirs[i]} at {tuple(map(int, i))}" for i in where))
@@ -142,7 +148,12 @@ def test_trigonometric_functions(name):
     unit = np.linspace(-1, 1, 101).astype(name)
     compare({"sin": lax.sin, "cos": lax.cos, "atan": lax.atan, "sinh": lax.sinh, "cosh": lax.cosh}, x, limit=64)
     compare({"asin": lax.asin, "acos": lax.acos, "atanh": lax.atanh, "erf_inv": lax.erf_inv}, unit, limit=64)
-    compare({"atan2": lax.atan2, "pow": lambda a, b: lax.pow(lax.abs(a), b)}, x, special_values(np.dtype(name))[:1] * 0 + x[::-1], limit=64)
+    compare(
+        {"atan2": lax.atan2, "pow": lambda a, b: lax.pow(lax.abs(a), b)},
+        x,
+        special_values(np.dtype(name))[:1] * 0 + x[::-1],
+        limit=64,
+    )
 
 
 @pytest.mark.parametrize("name", FLOATS)
@@ -323,7 +334,9 @@ def test_iota(name):
 def test_reductions(axes):
     x = np.random.default_rng(3).normal(size=(9, 33, 17)).astype(np.float32)
     compare({"max": lambda v: v.max(axes), "min": lambda v: v.min(axes)}, x)
-    compare({"sum": lambda v: (jnp.abs(v) + 1).sum(axes), "mean": lambda v: (v * v).mean(axes, keepdims=True)}, x, limit=64)
+    compare(
+        {"sum": lambda v: (jnp.abs(v) + 1).sum(axes), "mean": lambda v: (v * v).mean(axes, keepdims=True)}, x, limit=64
+    )
 
 
 @pytest.mark.parametrize("name", [*INTEGERS, "bfloat16", "float16", "float64"])
@@ -345,7 +358,9 @@ def test_reductions_by_type(name):
 def test_nan_in_reductions():
     x = np.ones((4, 33), np.float32)
     x[1, 5], x[2, 32], x[3, 0] = np.nan, np.inf, -np.inf
-    compare({"max": lambda v: v.max(1), "min": lambda v: v.min(1), "sum": lambda v: v.sum(1), "all": lambda v: v.max()}, x)
+    compare(
+        {"max": lambda v: v.max(1), "min": lambda v: v.min(1), "sum": lambda v: v.sum(1), "all": lambda v: v.max()}, x
+    )
 
 
 def test_empty_reductions():
@@ -392,7 +407,17 @@ def test_pooling():
 
 @pytest.mark.parametrize(
     "spec",
-    ["ij,jk->ik", "ij,kj->ik", "ji,jk->ik", "bij,bjk->bik", "bqhd,bkhd->bhqk", "ijk,kj->i", "i,j->ij", "ij,ij->", "i,ij->j"],
+    [
+        "ij,jk->ik",
+        "ij,kj->ik",
+        "ji,jk->ik",
+        "bij,bjk->bik",
+        "bqhd,bkhd->bhqk",
+        "ijk,kj->i",
+        "i,j->ij",
+        "ij,ij->",
+        "i,ij->j",
+    ],
 )
 @pytest.mark.parametrize("name", ["float32", "float64", "int32", "int8", "bfloat16"])
 def test_einsum(spec, name):
@@ -504,7 +529,9 @@ def test_sorts(name):
             "last": lambda v: jnp.sort(v, 1),
             "first": lambda v: jnp.sort(v, 0),
             "argsort": lambda v: jnp.argsort(v, 1),
-            "pairs": lambda v: lax.sort((v, v * 0 + 1, lax.broadcasted_iota(jnp.int32, v.shape, 1)), dimension=1, num_keys=1),
+            "pairs": lambda v: lax.sort(
+                (v, v * 0 + 1, lax.broadcasted_iota(jnp.int32, v.shape, 1)), dimension=1, num_keys=1
+            ),
         },
         x,
     )

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Closes clusters. What a cluster takes from the host becomes an operand, except constants that are cheap to repeat; what it gives
-// back is computed by it: values that merely pass through, or are given twice, are the host's business, because in destination
-// style each result has memory of its own.
+// Closes clusters. What a cluster takes from the host becomes an operand, except constants that are cheap to repeat;
+// what it gives back is computed by it: values that merely pass through, or are given twice, are the host's business,
+// because in destination style each result has memory of its own.
 //
 // In:  open clusters (plan.cluster).
 // Out: plan.dps_cluster and plan.alloc_cluster.
@@ -31,7 +31,8 @@ bool isCheapConstant(Operation *op, int64_t maxBytes) {
     return true;
   Type element = value.getElementType();
   if (auto complex = dyn_cast<ComplexType>(element))
-    return 2 * value.getNumElements() * llvm::divideCeil(complex.getElementType().getIntOrFloatBitWidth(), 8) <= maxBytes;
+    return 2 * value.getNumElements() * llvm::divideCeil(complex.getElementType().getIntOrFloatBitWidth(), 8) <=
+           maxBytes;
   return element.isIntOrFloat() &&
          value.getNumElements() * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8) <= maxBytes;
 }
@@ -46,7 +47,8 @@ public:
   }
 
 private:
-  // Gives the cluster's users what needs no computation by it, and returns the values that it must still yield, each once.
+  // Gives the cluster's users what needs no computation by it, and returns the values that it must still yield, each
+  // once.
   static SmallVector<Value> dropTrivialResults(plan::ClusterOp cluster, SmallVectorImpl<Value> &oldResults) {
     auto yield = cast<plan::YieldOp>(cluster.getBody().front().getTerminator());
     SmallVector<Value> computed;
@@ -86,7 +88,9 @@ private:
     }
 
     SmallVector<Type> types = llvm::to_vector(ValueRange(yielded).getTypes());
-    auto isStatic = [](Type type) { return isa<RankedTensorType>(type) && cast<RankedTensorType>(type).hasStaticShape(); };
+    auto isStatic = [](Type type) {
+      return isa<RankedTensorType>(type) && cast<RankedTensorType>(type).hasStaticShape();
+    };
     bool destinations = engine.prefersDestinations() && llvm::all_of(types, isStatic);
     SmallVector<Value> outs;
     if (destinations)

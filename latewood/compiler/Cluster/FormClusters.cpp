@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Forms open clusters. Engines are asked in order of benefit; an operation belongs to the first that takes it. Consecutive
-// operations of one engine share a cluster.
+// Forms open clusters. Engines are asked in order of benefit; an operation belongs to the first that takes it.
+// Consecutive operations of one engine share a cluster.
 //
 // In:  a public function of tensor operations, inlined.
 // Out: clusters, constants and the return.
@@ -31,16 +31,15 @@ public:
     for (const std::string &name : engines) {
       EngineAttrInterface engine = engines::lookup(context, name);
       if (!engine)
-        return emitError(UnknownLoc::get(context)) << "unknown engine '" << name << "'; known engines: "
-                                                   << llvm::join(engines::getNames(), ", ");
+        return emitError(UnknownLoc::get(context))
+               << "unknown engine '" << name << "'; known engines: " << llvm::join(engines::getNames(), ", ");
       resolved.push_back(engine);
     }
     if (resolved.empty())
-      return emitError(UnknownLoc::get(context)) << "no engine was given; known engines: "
-                                                 << llvm::join(engines::getNames(), ", ");
-    llvm::stable_sort(resolved, [](EngineAttrInterface a, EngineAttrInterface b) {
-      return a.getBenefit() > b.getBenefit();
-    });
+      return emitError(UnknownLoc::get(context))
+             << "no engine was given; known engines: " << llvm::join(engines::getNames(), ", ");
+    llvm::stable_sort(resolved,
+                      [](EngineAttrInterface a, EngineAttrInterface b) { return a.getBenefit() > b.getBenefit(); });
     return success();
   }
 
@@ -87,9 +86,7 @@ public:
 
 private:
   // Constants belong to whoever uses them: closing a cluster copies or passes them. Assertions are the host's own.
-  static bool staysWithHost(Operation *op) {
-    return op->hasTrait<OpTrait::ConstantLike>() || isa<plan::AssertOp>(op);
-  }
+  static bool staysWithHost(Operation *op) { return op->hasTrait<OpTrait::ConstantLike>() || isa<plan::AssertOp>(op); }
 
   EngineAttrInterface choose(Operation *op) {
     SmallVector<std::pair<StringRef, std::string>> reasons;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Outlines closed clusters into functions. Each engine has a module of its own, so that its passes see nothing else and so that the
-// host's passes do not look into engine code.
+// Outlines closed clusters into functions. Each engine has a module of its own, so that its passes see nothing else and
+// so that the host's passes do not look into engine code.
 //
 // In:  closed clusters.
 // Out: plan.call and plan.call_alloc; nested modules of cluster functions.

@@ -8,8 +8,8 @@
 //
 // `compile` is exactly that. Nothing prints: what there is to say comes back as diagnostics.
 //
-// Threads: functions may be called from any thread. One Module is used by one thread at a time; it has an MLIRContext of its own.
-// Errors: llvm::Error; a failed compilation is a CompilationError.
+// Threads: functions may be called from any thread. One Module is used by one thread at a time; it has an MLIRContext
+// of its own. Errors: llvm::Error; a failed compilation is a CompilationError.
 #pragma once
 #include "latewood/compiler/Driver/Diagnostics.h"
 #include "latewood/compiler/Driver/Options.h"
@@ -47,8 +47,8 @@ public:
 
   struct PrintOptions {
     bool locations = false;
-    /// Elements beyond which a constant is shown as `dense_resource<__elided__>`; nothing is elided without it, and such text
-    /// does not parse back to the same constants.
+    /// Elements beyond which a constant is shown as `dense_resource<__elided__>`; nothing is elided without it, and
+    /// such text does not parse back to the same constants.
     std::optional<int64_t> elideLargerThan;
   };
   std::string str(const PrintOptions &options) const;
@@ -86,14 +86,16 @@ public:
   /// The same by phases: `builtin.module(latewood-import{…},latewood-input,…)`, which `parse` reads.
   static llvm::Expected<std::string> phasesText(const StableHLOToExecutableOptions &options);
 
-  /// Reads a pipeline as `str` writes it, or as a user wrote it. An unknown pass or phase is an error that offers close names.
+  /// Reads a pipeline as `str` writes it, or as a user wrote it. An unknown pass or phase is an error that offers close
+  /// names.
   static llvm::Expected<Pipeline> parse(llvm::StringRef text);
 
   /// MLIR's textual form, which parses again and which latewood-opt runs: on one line, or indented.
   const std::string &str() const { return text; }
   std::string pretty() const;
 
-  /// The passes in order, each as it stands in the text; those on functions and nested modules with what they are nested in.
+  /// The passes in order, each as it stands in the text; those on functions and nested modules with what they are
+  /// nested in.
   std::vector<std::string> passes() const;
 
   /// The phases in order.
@@ -104,9 +106,11 @@ public:
     std::string until;
     /// Begin after this phase, which the module must have finished; empty begins at the start.
     std::string since;
-    /// Where a numbered file with the module goes after each pass that changed it; empty: nowhere. The directory is made.
+    /// Where a numbered file with the module goes after each pass that changed it; empty: nowhere. The directory is
+    /// made.
     std::string dumpDirectory;
-    /// Where the module as it was before a failing phase goes, with the command that repeats the failure; empty: nowhere.
+    /// Where the module as it was before a failing phase goes, with the command that repeats the failure; empty:
+    /// nowhere.
     std::string reproducer;
     /// Called before each phase with its name, for progress.
     std::function<void(llvm::StringRef phase)> onPhase;
@@ -130,7 +134,8 @@ private:
 /// Translates a module that has finished phase lower.
 llvm::Expected<Bytes> translate(Module &module);
 
-/// The code of such a module for reading: the host program as Lua source, or everything as LLVM IR before it is optimized.
+/// The code of such a module for reading: the host program as Lua source, or everything as LLVM IR before it is
+/// optimized.
 enum class CodeForm { Lua, LLVM };
 llvm::Expected<std::string> translateToText(Module &module, CodeForm form);
 

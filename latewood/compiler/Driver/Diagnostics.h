@@ -48,8 +48,8 @@ private:
   std::vector<Diagnostic> diagnostics;
 };
 
-/// Collects the diagnostics of a context for as long as it lives; nothing reaches standard error. Thread-safe: passes on
-/// functions run in parallel.
+/// Collects the diagnostics of a context for as long as it lives; nothing reaches standard error. Thread-safe: passes
+/// on functions run in parallel.
 class DiagnosticCollector {
 public:
   /// `source`: the program's text, for showing lines; `sourceName`: the file name that its locations carry.

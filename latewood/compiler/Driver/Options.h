@@ -10,15 +10,16 @@
 namespace latewood::driver {
 
 struct StableHLOToExecutableOptions {
-  /// The machine that code is made for: `native`, a level (`x86-64-v3`, `x86-64-v4`), the LLVM name of a CPU, or a canonical target.
+  /// The machine that code is made for: `native`, a level (`x86-64-v3`, `x86-64-v4`), the LLVM name of a CPU, or a
+  /// canonical target.
   std::string target = "native";
   /// Engines that the program is divided among.
   std::vector<std::string> engines = {"cpu"};
   /// What the host program becomes: `native` code, or `lua` source that the runtime interprets.
   std::string host = "native";
 
-  /// Reads `--name=value` strings on top of the defaults. Fails on an unknown name, with the closest known ones, and on a value
-  /// that the option cannot have.
+  /// Reads `--name=value` strings on top of the defaults. Fails on an unknown name, with the closest known ones, and on
+  /// a value that the option cannot have.
   static llvm::Expected<StableHLOToExecutableOptions> parse(llvm::ArrayRef<std::string> arguments);
 
   /// The options as `--name=value` strings, in a fixed order, with the target resolved: equal texts compile equally on

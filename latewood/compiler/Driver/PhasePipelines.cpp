@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Phases by name. A textual pipeline may say `latewood-cluster{engines=cpu}` for all passes of a phase, its finish-phase included.
-// Reading such a name expands it: the two textual forms of a pipeline are the same pipeline.
+// Phases by name. A textual pipeline may say `latewood-cluster{engines=cpu}` for all passes of a phase, its
+// finish-phase included. Reading such a name expands it: the two textual forms of a pipeline are the same pipeline.
 
 #include "latewood/compiler/Driver/OptionText.h"
 #include "latewood/compiler/Driver/Options.h"

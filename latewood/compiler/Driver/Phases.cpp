@@ -4,6 +4,7 @@
 #include "latewood/compiler/Driver/Phases.h"
 #include "latewood/compiler/Bufferize/Pipeline.h"
 #include "latewood/compiler/Cluster/Pipeline.h"
+#include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "latewood/compiler/Driver/OptionText.h"
 #include "latewood/compiler/Driver/Options.h"
 #include "latewood/compiler/Driver/Passes.h"
@@ -11,7 +12,6 @@
 #include "latewood/compiler/Import/Passes.h"
 #include "latewood/compiler/Input/Pipeline.h"
 #include "latewood/compiler/Lower/Pipeline.h"
-#include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassManager.h"
@@ -77,7 +77,8 @@ ArrayRef<Phase> getPhases() {
       {"input", "inlines, expands and simplifies the program", buildInput, input::verifyInputPostcondition},
       {"cluster", "divides the program among engines", buildCluster, cluster::verifyPostcondition},
       {"engines", "compiles the clusters", buildEngines, verifyEngines},
-      {"bufferize", "gives the host functions buffers and output slots", buildBufferize, bufferize::verifyPostcondition},
+      {"bufferize", "gives the host functions buffers and output slots", buildBufferize,
+       bufferize::verifyPostcondition},
       {"lower", "turns host functions into executor programs", buildLower, lower::verifyPostcondition},
   };
   return phases;

@@ -28,8 +28,8 @@ llvm::ArrayRef<Phase> getPhases();
 /// The phase of this name, or null.
 const Phase *findPhase(llvm::StringRef name);
 
-/// Registers each phase as a pass pipeline of its own, `latewood-<phase>{…}`, with the options that it depends on. Called by
-/// registerPasses.
+/// Registers each phase as a pass pipeline of its own, `latewood-<phase>{…}`, with the options that it depends on.
+/// Called by registerPasses.
 void registerPhasePipelines();
 
 /// The pipeline that names whole phases: `builtin.module(latewood-import{…},latewood-input,…)`.

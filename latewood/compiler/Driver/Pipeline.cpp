@@ -219,9 +219,9 @@ llvm::Expected<size_t> findSection(ArrayRef<Section> sections, StringRef phase) 
       names.push_back(section.phase);
   }
   std::vector<std::string> close = findCloseMatches(phase, names);
-  return llvm::createStringError("the pipeline has no phase '" + phase + "'; " +
-                                 (close.empty() ? "its phases are " + llvm::join(names, ", ")
-                                                : "did you mean " + llvm::join(close, ", ") + "?"));
+  return llvm::createStringError(
+      "the pipeline has no phase '" + phase + "'; " +
+      (close.empty() ? "its phases are " + llvm::join(names, ", ") : "did you mean " + llvm::join(close, ", ") + "?"));
 }
 
 // A file that latewood-opt runs as it is: the command in a comment, and the module.

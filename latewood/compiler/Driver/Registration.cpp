@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Registration of dialects, interface models and passes: the only file that includes them all, because the upstream headers are
-// slow to compile.
+// Registration of dialects, interface models and passes: the only file that includes them all, because the upstream
+// headers are slow to compile.
 
 #include "latewood/compiler/Driver/Registration.h"
+#include "latewood/compiler/Bufferize/Passes.h"
+#include "latewood/compiler/Cluster/Passes.h"
 #include "latewood/compiler/Dialect/CHLO/CHLO.h"
-#include "latewood/compiler/Dialect/Check/Check.h"
 #include "latewood/compiler/Dialect/CPU/CPU.h"
+#include "latewood/compiler/Dialect/Check/Check.h"
 #include "latewood/compiler/Dialect/Executor/Executor.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "latewood/compiler/Dialect/Sdy/Sdy.h"
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
-#include "latewood/compiler/Bufferize/Passes.h"
-#include "latewood/compiler/Cluster/Passes.h"
 #include "latewood/compiler/Driver/Passes.h"
 #include "latewood/compiler/Driver/Phases.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
@@ -51,11 +51,12 @@
 using namespace mlir;
 
 void latewood::driver::registerDialects(DialectRegistry &registry) {
-  registry.insert<check::CheckDialect, chlo::CHLODialect, cpu::CPUDialect, executor::ExecutorDialect, plan::PlanDialect, sdy::SdyDialect,
-                  stablehlo::StableHLODialect>();
-  registry.insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect,
-                  func::FuncDialect, index::IndexDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
-                  memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
+  registry.insert<check::CheckDialect, chlo::CHLODialect, cpu::CPUDialect, executor::ExecutorDialect, plan::PlanDialect,
+                  sdy::SdyDialect, stablehlo::StableHLODialect>();
+  registry
+      .insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect,
+              func::FuncDialect, index::IndexDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
+              memref::MemRefDialect, scf::SCFDialect, tensor::TensorDialect, ub::UBDialect, vector::VectorDialect>();
 
   engines::registerModels(registry);
   registerBuiltinDialectTranslation(registry);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Everything that a pipeline's text may name. The tools and the library register the same set, so that a pipeline printed by
-// one runs in the other.
+// Everything that a pipeline's text may name. The tools and the library register the same set, so that a pipeline
+// printed by one runs in the other.
 #pragma once
 
 namespace mlir {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The pipeline as an object: its text is what it is. What is tested on programs (equal bytes whichever way is taken) is in
-// test/python; here is what needs no program, or a pass that fails on purpose.
+// The pipeline as an object: its text is what it is. What is tested on programs (equal bytes whichever way is taken) is
+// in test/python; here is what needs no program, or a pass that fails on purpose.
 
 #include "latewood/compiler/Driver/Compiler.h"
 #include "latewood/compiler/Driver/OptionText.h"
@@ -165,7 +165,8 @@ TEST(Pipeline, AFailureLeavesAReproducer) {
   EXPECT_NE(llvm::toString(pipeline.run(module, options)), "");
   auto buffer = llvm::MemoryBuffer::getFile(path);
   ASSERT_TRUE(static_cast<bool>(buffer));
-  EXPECT_TRUE((*buffer)->getBuffer().starts_with("// latewood-opt --pass-pipeline='builtin.module(test-fail-on-purpose)'"));
+  EXPECT_TRUE(
+      (*buffer)->getBuffer().starts_with("// latewood-opt --pass-pipeline='builtin.module(test-fail-on-purpose)'"));
   Module again = take(Module::parse((*buffer)->getBuffer(), "reproducer.mlir"));
   EXPECT_NE(llvm::toString(pipeline.run(again)), "");
   llvm::sys::fs::remove(path);

@@ -26,8 +26,8 @@ mlir::FailureOr<int64_t> getByteSize(mlir::MemRefType type);
 /// Bytes of one element in memory, or 0 for a type that has no memory form.
 int64_t getElementBytes(mlir::Type element);
 
-/// The type with the identity layout, if it describes the same memory: strides are those of the row-major order, where an
-/// extent of 1, or no element at all, leaves them free, and the offset is 0.
+/// The type with the identity layout, if it describes the same memory: strides are those of the row-major order, where
+/// an extent of 1, or no element at all, leaves them free, and the offset is 0.
 mlir::FailureOr<mlir::MemRefType> normalizeLayout(mlir::MemRefType type);
 
 /// Width of a scalar in bits; `index` has 64.

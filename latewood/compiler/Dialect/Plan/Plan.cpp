@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The `plan` dialect: verifiers, and how a call of a cluster becomes one on buffers. The constraints are numbered in PlanOps.td.
+// The `plan` dialect: verifiers, and how a call of a cluster becomes one on buffers. The constraints are numbered in
+// PlanOps.td.
 
 #include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -114,7 +115,8 @@ static LogicalResult verifyCallee(Operation *call, SymbolRefAttr callee, SymbolT
     if (auto shaped = dyn_cast<ShapedType>(type); shaped && shaped.hasRank())
       dynamicExtents += shaped.getNumDynamicDims();
   if (expected != got && expected != got + 2 + dynamicExtents)
-    return call->emitOpError() << "has " << got << " operands where " << callee << " takes " << expected << " arguments";
+    return call->emitOpError() << "has " << got << " operands where " << callee << " takes " << expected
+                               << " arguments";
   return success();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The CPU engine's answers to the clustering passes. It takes what its conversion to linalg takes: the conversion itself is asked, so
-// that the two cannot disagree.
+// The CPU engine's answers to the clustering passes. It takes what its conversion to linalg takes: the conversion
+// itself is asked, so that the two cannot disagree.
 
 #include "latewood/compiler/Engines/CPU/Engine.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"

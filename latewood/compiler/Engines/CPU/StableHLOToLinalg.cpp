@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The pass ConvertStableHLOToLinalg: cluster functions on StableHLO become functions on linalg, tensor, arith, math and scf.
+// The pass ConvertStableHLOToLinalg: cluster functions on StableHLO become functions on linalg, tensor, arith, math and
+// scf.
 //
-// In: a cluster function. Out: the same function without StableHLO, on tensors of signless integers and floats; no tensor of i1.
-// Every result is written into its destination by bufferization.materialize_in_destination. Element types of the
-// signature are the storage types (see StableHLOToLinalg.h); the attributes of its arguments stay.
+// In: a cluster function. Out: the same function without StableHLO, on tensors of signless integers and floats; no
+// tensor of i1. Every result is written into its destination by bufferization.materialize_in_destination. Element types
+// of the signature are the storage types (see StableHLOToLinalg.h); the attributes of its arguments stay.
 //
-// Everything that the conversion cannot take is reported before anything is changed, so that the message is about the program
-// and not about the conversion.
+// Everything that the conversion cannot take is reported before anything is changed, so that the message is about the
+// program and not about the conversion.
 
 #include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
@@ -75,8 +76,9 @@ std::optional<std::string> cpu::whyNotConvertible(Operation *op) {
     return std::nullopt;
   if (isa<stablehlo::BitcastConvertOp, stablehlo::BroadcastInDimOp, stablehlo::ConcatenateOp, stablehlo::ConstantOp,
           stablehlo::ConvolutionOp, stablehlo::DotGeneralOp, stablehlo::DynamicSliceOp, stablehlo::DynamicUpdateSliceOp,
-          stablehlo::GatherOp, stablehlo::IotaOp, stablehlo::OptimizationBarrierOp, stablehlo::PadOp, stablehlo::ReshapeOp,
-          stablehlo::ReturnOp, stablehlo::ReverseOp, stablehlo::SliceOp, stablehlo::TransposeOp>(op))
+          stablehlo::GatherOp, stablehlo::IotaOp, stablehlo::OptimizationBarrierOp, stablehlo::PadOp,
+          stablehlo::ReshapeOp, stablehlo::ReturnOp, stablehlo::ReverseOp, stablehlo::SliceOp, stablehlo::TransposeOp>(
+          op))
     return std::nullopt;
   if (hasTensorRegions(op)) {
     for (Region &region : op->getRegions())
@@ -114,8 +116,8 @@ static LogicalResult checkConvertible(func::FuncOp function) {
       return WalkResult::advance();
     if (std::optional<std::string> reason = cpu::whyNotConvertible(op)) {
       isConvertible = false;
-      InFlightDiagnostic diagnostic = op->emitError()
-                                      << "'" << op->getName() << "' is not supported by the CPU engine yet: " << *reason;
+      InFlightDiagnostic diagnostic = op->emitError() << "'" << op->getName()
+                                                      << "' is not supported by the CPU engine yet: " << *reason;
       diagnostic << " (operands: " << op->getOperandTypes() << "; results: " << op->getResultTypes() << ")";
       return WalkResult::skip();
     }
@@ -130,8 +132,8 @@ static LogicalResult checkConvertible(func::FuncOp function) {
 
 namespace {
 
-/// Writes `value` into `destination`. When the value is a reshaped one, the destination is reshaped instead, so that what
-/// computes the value can write in place.
+/// Writes `value` into `destination`. When the value is a reshaped one, the destination is reshaped instead, so that
+/// what computes the value can write in place.
 Value materialize(ImplicitLocOpBuilder &b, Value value, Value destination) {
   if (auto expand = value.getDefiningOp<tensor::ExpandShapeOp>()) {
     auto type = expand.getSrcType();
@@ -152,7 +154,8 @@ Value materialize(ImplicitLocOpBuilder &b, Value value, Value destination) {
 struct ReturnInDestinations : OpConversionPattern<func::ReturnOp> {
   using OpConversionPattern::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(func::ReturnOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(func::ReturnOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     auto function = op->getParentOfType<func::FuncOp>();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     SmallVector<Value> results(adaptor.getOperands());
@@ -215,9 +218,8 @@ struct ConvertStableHLOToLinalgPass : cpu::impl::ConvertStableHLOToLinalgPassBas
     target.addIllegalDialect("stablehlo", "chlo");
     target.addLegalDialect<arith::ArithDialect, bufferization::BufferizationDialect, linalg::LinalgDialect,
                            math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
-    target.addDynamicallyLegalOp<func::FuncOp>([&](func::FuncOp op) {
-      return types.isSignatureLegal(op.getFunctionType()) && types.isLegal(&op.getBody());
-    });
+    target.addDynamicallyLegalOp<func::FuncOp>(
+        [&](func::FuncOp op) { return types.isSignatureLegal(op.getFunctionType()) && types.isLegal(&op.getBody()); });
     // A return is converted once: afterwards its operands have storage types and are written already.
     llvm::SmallPtrSet<Operation *, 4> returns;
     function.walk([&](func::ReturnOp op) { returns.insert(op); });

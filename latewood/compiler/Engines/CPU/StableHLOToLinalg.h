@@ -4,15 +4,16 @@
 //
 // Three forms of an element meet here:
 //   element type   what StableHLO says: `ui8`, `i1`, `i4`
-//   storage type   what a tensor holds after the conversion: `i8`, `i8`, `i8` (integers are signless, nothing is smaller than
+//   storage type   what a tensor holds after the conversion: `i8`, `i8`, `i8` (integers are signless, nothing is
+//   smaller than
 //                  a byte: a vector of i1 would be stored as bits)
 //   compute type   what a scalar in the body of a linalg.generic has: `i8`, `i1`, `i4`
-// A float of 8 bits or fewer is an integer of its width in storage and as a scalar: its bits. Arithmetic decodes it to f32.
-// Every element is loaded (storage to compute), computed with, and stored (compute to storage). When two bodies are fused,
-// store and load cancel.
+// A float of 8 bits or fewer is an integer of its width in storage and as a scalar: its bits. Arithmetic decodes it to
+// f32. Every element is loaded (storage to compute), computed with, and stored (compute to storage). When two bodies
+// are fused, store and load cancel.
 //
-// A tensor whose elements are all one value (0-dimensional, a splat, a broadcast scalar) is `linalg.fill` of a scalar or a splat
-// constant, and whoever reads it takes the scalar: no tensor of equal elements is read back from memory.
+// A tensor whose elements are all one value (0-dimensional, a splat, a broadcast scalar) is `linalg.fill` of a scalar
+// or a splat constant, and whoever reads it takes the scalar: no tensor of equal elements is read back from memory.
 #ifndef LATEWOOD_COMPILER_ENGINES_CPU_STABLEHLOTOLINALG_H
 #define LATEWOOD_COMPILER_ENGINES_CPU_STABLEHLOTOLINALG_H
 
@@ -30,8 +31,8 @@ namespace latewood::cpu {
 // What is supported
 //===----------------------------------------------------------------------===//
 
-/// Why the conversion cannot take `op` (a StableHLO or CHLO operation), nothing when it can: what is not supported, as in "complex
-/// element types".
+/// Why the conversion cannot take `op` (a StableHLO or CHLO operation), nothing when it can: what is not supported, as
+/// in "complex element types".
 std::optional<std::string> whyNotConvertible(mlir::Operation *op);
 
 //===----------------------------------------------------------------------===//
@@ -50,8 +51,8 @@ bool isByteFloat(mlir::Type type);
 mlir::Value decodeByteFloat(mlir::ImplicitLocOpBuilder &b, mlir::Value bits, mlir::FloatType type);
 mlir::Value encodeByteFloat(mlir::ImplicitLocOpBuilder &b, mlir::Value value, mlir::FloatType type);
 
-/// `value`, computed as `from`, converted to `to` by the rules of stablehlo.convert. A float that an integer type cannot hold
-/// becomes the nearest integer, a NaN becomes 0.
+/// `value`, computed as `from`, converted to `to` by the rules of stablehlo.convert. A float that an integer type
+/// cannot hold becomes the nearest integer, a NaN becomes 0.
 mlir::Value convertElement(mlir::ImplicitLocOpBuilder &b, mlir::Value value, mlir::Type from, mlir::Type to);
 
 /// True for an operation whose result elements are scalar code over the operands' elements.
@@ -63,9 +64,10 @@ mlir::Value emitScalarOp(mlir::ImplicitLocOpBuilder &b, mlir::Operation *op, mli
 /// The first operation in `block` that is no scalar code over 0-dimensional values, or null.
 mlir::Operation *findNonScalarOp(mlir::Block &block);
 
-/// Emits the operations of `block` (a reducer, a comparator) on scalars. `captured` gives the computed value of a value that
-/// is defined outside. Returns the computed operands of the terminator.
-llvm::SmallVector<mlir::Value> emitScalarBlock(mlir::ImplicitLocOpBuilder &b, mlir::Block &block, mlir::ValueRange arguments,
+/// Emits the operations of `block` (a reducer, a comparator) on scalars. `captured` gives the computed value of a value
+/// that is defined outside. Returns the computed operands of the terminator.
+llvm::SmallVector<mlir::Value> emitScalarBlock(mlir::ImplicitLocOpBuilder &b, mlir::Block &block,
+                                               mlir::ValueRange arguments,
                                                llvm::function_ref<mlir::Value(mlir::Value)> captured);
 
 //===----------------------------------------------------------------------===//
@@ -79,8 +81,8 @@ inline mlir::Type getElement(mlir::Type type) { return mlir::getElementTypeOrSel
 mlir::Value makeEmpty(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type, mlir::Value like = {});
 mlir::Value makeEmpty(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type, mlir::ValueRange dynamicExtents);
 
-/// A tensor with a buffer of its own, for loops that carry several tensors: equal tensor.empty ops become one, and two carried
-/// tensors must not start as the same buffer.
+/// A tensor with a buffer of its own, for loops that carry several tensors: equal tensor.empty ops become one, and two
+/// carried tensors must not start as the same buffer.
 mlir::Value makeBuffer(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type);
 
 /// A tensor of equal elements. `stored` has the storage type.
@@ -99,23 +101,23 @@ mlir::OpFoldResult getExtentOrAttr(mlir::ImplicitLocOpBuilder &b, mlir::Value te
 /// The map from `loops` dimensions to the first `count` of them.
 mlir::AffineMap getLeadingDims(mlir::Builder &b, unsigned loops, unsigned count);
 
-/// A linalg.generic that yields `body(elements of inputs)`, all in storage types. `inputMaps` have the loops of the result as
-/// dimensions; the result's map is the identity.
+/// A linalg.generic that yields `body(elements of inputs)`, all in storage types. `inputMaps` have the loops of the
+/// result as dimensions; the result's map is the identity.
 mlir::Value makeParallel(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type, mlir::Value init,
                          mlir::ValueRange inputs, llvm::ArrayRef<mlir::AffineMap> inputMaps,
                          llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &, mlir::ValueRange)> body);
 
-/// `tensor`, of static shape, spread by `interior` and surrounded by `low` and `high` elements of the value `stored`; where low
-/// or high is negative, it is cut.
-mlir::Value makePadded(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor, mlir::Value stored, llvm::ArrayRef<int64_t> low,
-                       llvm::ArrayRef<int64_t> high, llvm::ArrayRef<int64_t> interior);
+/// `tensor`, of static shape, spread by `interior` and surrounded by `low` and `high` elements of the value `stored`;
+/// where low or high is negative, it is cut.
+mlir::Value makePadded(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor, mlir::Value stored,
+                       llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high, llvm::ArrayRef<int64_t> interior);
 
 /// Row-major reshape between static shapes.
 mlir::Value makeReshape(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type, mlir::Value value);
 
-/// What stablehlo.reduce and reduce_window have in common: `body` combines the elements of `inputs`, read by `inputMap`, into
-/// tensors of `types` (storage types) that start as `inits` and are written by `resultMap`. `windowMap` belongs to an operand that
-/// only gives extents to loops.
+/// What stablehlo.reduce and reduce_window have in common: `body` combines the elements of `inputs`, read by
+/// `inputMap`, into tensors of `types` (storage types) that start as `inits` and are written by `resultMap`.
+/// `windowMap` belongs to an operand that only gives extents to loops.
 struct Reduction {
   mlir::Block &body;
   mlir::ValueRange inputs;
@@ -132,8 +134,8 @@ struct Reduction {
 llvm::SmallVector<mlir::Value> makeReduction(mlir::ConversionPatternRewriter &rewriter, mlir::Location loc,
                                              const Reduction &reduction);
 
-/// The computed values of what `block` uses from outside: 0-dimensional tensors, read in front of the operation that `rewriter`
-/// stands at.
+/// The computed values of what `block` uses from outside: 0-dimensional tensors, read in front of the operation that
+/// `rewriter` stands at.
 llvm::DenseMap<mlir::Value, mlir::Value> readCaptured(mlir::ConversionPatternRewriter &rewriter, mlir::Block &block);
 
 /// `index` (stored; `element` says whether it is signed) as an index clamped to [0, extent - size].

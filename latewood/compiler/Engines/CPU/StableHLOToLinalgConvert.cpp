@@ -2,8 +2,8 @@
 //
 // Elements of StableHLO tensors in memory and in scalar code, and conversions between element types.
 //
-// In: values in storage or compute type with the element type that StableHLO gave them. Out: arith operations that are defined
-// on every input: arith.fptosi is only looked at where its operand is in range.
+// In: values in storage or compute type with the element type that StableHLO gave them. Out: arith operations that are
+// defined on every input: arith.fptosi is only looked at where its operand is in range.
 
 #include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -66,8 +66,8 @@ static Value integerConstant(ImplicitLocOpBuilder &b, Type type, const APInt &va
   return arith::ConstantOp::create(b, IntegerAttr::get(type, value));
 }
 
-/// An f64 as an f32, rounded to odd: the last bit says that something was cut off, so that a second rounding, to 16 bits or
-/// fewer, goes where a single one would.
+/// An f64 as an f32, rounded to odd: the last bit says that something was cut off, so that a second rounding, to 16
+/// bits or fewer, goes where a single one would.
 static Value roundToOdd(ImplicitLocOpBuilder &b, Value value) {
   Type i32 = b.getI32Type();
   Value nearest = arith::TruncFOp::create(b, b.getF32Type(), value);
@@ -82,8 +82,8 @@ static Value roundToOdd(ImplicitLocOpBuilder &b, Value value) {
   return arith::BitcastOp::create(b, b.getF32Type(), odd);
 }
 
-/// Rounds to a narrower float type once. From f64 to 16 bits and fewer the way leads over f32: no target has an instruction for
-/// the direct way.
+/// Rounds to a narrower float type once. From f64 to 16 bits and fewer the way leads over f32: no target has an
+/// instruction for the direct way.
 static Value roundFloat(ImplicitLocOpBuilder &b, Value value, Type to) {
   unsigned fromBits = value.getType().getIntOrFloatBitWidth(), toBits = to.getIntOrFloatBitWidth();
   if (fromBits == 64 && toBits <= 16)
@@ -150,7 +150,8 @@ Value cpu::convertElement(ImplicitLocOpBuilder &b, Value value, Type from, Type 
 
   bool isUnsigned = from.isUnsignedInteger() || from.isInteger(1);
   if (auto toFloat = dyn_cast<FloatType>(to)) {
-    // Into a 16-bit type the integer is first held exactly, in f32 (up to 24 bits) or f64 (up to 53 bits), and rounded once.
+    // Into a 16-bit type the integer is first held exactly, in f32 (up to 24 bits) or f64 (up to 53 bits), and rounded
+    // once.
     unsigned fromBits = from.getIntOrFloatBitWidth();
     Type wide = toFloat.getWidth() >= 32 ? to : fromBits <= 24 ? Type(b.getF32Type()) : Type(b.getF64Type());
     if (fromBits == 64 && toFloat.getWidth() < 32) {
@@ -177,7 +178,8 @@ Value cpu::convertElement(ImplicitLocOpBuilder &b, Value value, Type from, Type 
       }
       return roundFloat(b, result, to);
     }
-    Value result = isUnsigned ? Value(arith::UIToFPOp::create(b, wide, value)) : arith::SIToFPOp::create(b, wide, value);
+    Value result =
+        isUnsigned ? Value(arith::UIToFPOp::create(b, wide, value)) : arith::SIToFPOp::create(b, wide, value);
     return wide == to ? result : roundFloat(b, result, to);
   }
   if (to.isInteger(1)) {

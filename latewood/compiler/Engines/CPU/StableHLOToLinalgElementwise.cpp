@@ -5,9 +5,9 @@
 //   stablehlo.add %x, %y : tensor<4x8xf32>
 //   linalg.generic {identity maps, all parallel} ins(%x, %y) outs(tensor.empty) { arith.addf }
 //
-// An operand that is uniform is no input of the generic: its scalar is used in the body. When all operands are uniform the
-// operation is computed once, as a scalar, and the result is a fill. So 0-dimensional arithmetic (loop counters, start
-// indices, scale factors) is plain scalar code.
+// An operand that is uniform is no input of the generic: its scalar is used in the body. When all operands are uniform
+// the operation is computed once, as a scalar, and the result is a fill. So 0-dimensional arithmetic (loop counters,
+// start indices, scale factors) is plain scalar code.
 
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
@@ -24,7 +24,8 @@ struct ElementwiseToGeneric : ConversionPattern {
   ElementwiseToGeneric(const TypeConverter &types, MLIRContext *context)
       : ConversionPattern(types, MatchAnyOpTypeTag(), 1, context) {}
 
-  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands,
+                                ConversionPatternRewriter &rewriter) const override {
     if (!cpu::isScalarOp(op))
       return failure();
     auto type = getTypeConverter()->convertType<RankedTensorType>(op->getResult(0).getType());
@@ -58,7 +59,8 @@ struct ElementwiseToGeneric : ConversionPattern {
       SmallVector<Value> computed(scalars);
       for (auto [scalar, operand, original] : llvm::zip_equal(computed, operands, op->getOperands()))
         if (!scalar)
-          scalar = cpu::loadElement(inner, elements[llvm::find(inputs, operand) - inputs.begin()], cpu::getElement(original));
+          scalar = cpu::loadElement(inner, elements[llvm::find(inputs, operand) - inputs.begin()],
+                                    cpu::getElement(original));
       return cpu::storeElement(inner, cpu::emitScalarOp(inner, op, computed), element);
     };
     rewriter.replaceOp(op, cpu::makeParallel(b, type, init, inputs.getArrayRef(), maps, body));
@@ -77,7 +79,8 @@ private:
 struct ConstantToArith : OpConversionPattern<stablehlo::ConstantOp> {
   using OpConversionPattern::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::ConstantOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+  LogicalResult matchAndRewrite(stablehlo::ConstantOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
     auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
     if (!type)
       return failure();
@@ -100,9 +103,8 @@ struct ConstantToArith : OpConversionPattern<stablehlo::ConstantOp> {
     } else if (element != storage) {
       unsigned width = storage.getIntOrFloatBitWidth();
       bool isUnsigned = element.isUnsignedInteger() || element.isInteger(1);
-      value = value.mapValues(storage, [&](const APInt &bits) {
-        return isUnsigned ? bits.zextOrTrunc(width) : bits.sextOrTrunc(width);
-      });
+      value = value.mapValues(
+          storage, [&](const APInt &bits) { return isUnsigned ? bits.zextOrTrunc(width) : bits.sextOrTrunc(width); });
     }
     rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, value);
     return success();

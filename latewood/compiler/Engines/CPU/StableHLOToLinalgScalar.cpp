@@ -2,12 +2,13 @@
 //
 // Elementwise StableHLO and CHLO operations as scalar code in arith and math.
 //
-// In: an operation and one computed scalar per operand. Out: the computed scalar of its result, by StableHLO's rules on every
-// input: division by zero, overflow, shifts by the width and more, NaN. The code has no branches, so that a vectorizer takes it.
+// In: an operation and one computed scalar per operand. Out: the computed scalar of its result, by StableHLO's rules on
+// every input: division by zero, overflow, shifts by the width and more, NaN. The code has no branches, so that a
+// vectorizer takes it.
 //
-// f16, bf16 and narrower floats are computed in f32 and rounded after each operation, except where the operation is exact in its
-// own width, or only moves bits.
-// Unsignedness is not in the scalars' types any more; it is read from the operation's operands.
+// f16, bf16 and narrower floats are computed in f32 and rounded after each operation, except where the operation is
+// exact in its own width, or only moves bits. Unsignedness is not in the scalars' types any more; it is read from the
+// operation's operands.
 
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
@@ -40,10 +41,12 @@ struct Scalars {
 Value constant(Builder &b, Type type, const APInt &value) {
   return arith::ConstantOp::create(b, IntegerAttr::get(type, value));
 }
-template <std::integral T> Value constant(Builder &b, Type type, T value) {
+template <std::integral T>
+Value constant(Builder &b, Type type, T value) {
   return constant(b, type, APInt(type.getIntOrFloatBitWidth(), value, /*isSigned=*/true, /*implicitTrunc=*/true));
 }
-template <std::floating_point T> Value constant(Builder &b, Type type, T value) {
+template <std::floating_point T>
+Value constant(Builder &b, Type type, T value) {
   return arith::ConstantOp::create(b, FloatAttr::get(cast<FloatType>(type), value));
 }
 Value compare(Builder &b, arith::CmpIPredicate predicate, Value x, Value y) {
@@ -58,11 +61,17 @@ Value select(Builder &b, Value condition, Value x, Value y) { return arith::Sele
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-template <typename OpTy> Value emitUnary(Builder &b, const Scalars &s) { return OpTy::create(b, s.lhs()); }
-template <typename OpTy> Value emitBinary(Builder &b, const Scalars &s) { return OpTy::create(b, s.lhs(), s.rhs()); }
+template <typename OpTy>
+Value emitUnary(Builder &b, const Scalars &s) {
+  return OpTy::create(b, s.lhs());
+}
+template <typename OpTy>
+Value emitBinary(Builder &b, const Scalars &s) {
+  return OpTy::create(b, s.lhs(), s.rhs());
+}
 
 Value emitAdd(Builder &b, const Scalars &s) {
-  return s.isFloat() ? emitBinary<arith::AddFOp>(b, s)
+  return s.isFloat()  ? emitBinary<arith::AddFOp>(b, s)
          : s.isBool() ? emitBinary<arith::OrIOp>(b, s)
                       : emitBinary<arith::AddIOp>(b, s);
 }
@@ -72,7 +81,7 @@ Value emitSubtract(Builder &b, const Scalars &s) {
 }
 
 Value emitMultiply(Builder &b, const Scalars &s) {
-  return s.isFloat() ? emitBinary<arith::MulFOp>(b, s)
+  return s.isFloat()  ? emitBinary<arith::MulFOp>(b, s)
          : s.isBool() ? emitBinary<arith::AndIOp>(b, s)
                       : emitBinary<arith::MulIOp>(b, s);
 }
@@ -122,8 +131,8 @@ Value emitMinimum(Builder &b, const Scalars &s) {
                           : emitBinary<arith::MinSIOp>(b, s);
 }
 
-/// Integer powers by squaring, one step a bit of the exponent. A negative exponent gives the truncated quotient 1 / x^-e: 0
-/// unless x is 1 or -1.
+/// Integer powers by squaring, one step a bit of the exponent. A negative exponent gives the truncated quotient 1 /
+/// x^-e: 0 unless x is 1 or -1.
 Value emitPower(Builder &b, const Scalars &s) {
   if (s.isFloat())
     return emitBinary<math::PowFOp>(b, s);
@@ -141,7 +150,8 @@ Value emitPower(Builder &b, const Scalars &s) {
     return result;
   Value isOdd = compare(b, arith::CmpIPredicate::ne, arith::AndIOp::create(b, s.rhs(), one), zero);
   Value minusOne = constant(b, s.type(), -1);
-  Value inverse = select(b, compare(b, arith::CmpIPredicate::eq, s.lhs(), minusOne), select(b, isOdd, minusOne, one), zero);
+  Value inverse =
+      select(b, compare(b, arith::CmpIPredicate::eq, s.lhs(), minusOne), select(b, isOdd, minusOne, one), zero);
   inverse = select(b, compare(b, arith::CmpIPredicate::eq, s.lhs(), one), one, inverse);
   return select(b, compare(b, arith::CmpIPredicate::slt, s.rhs(), zero), inverse, result);
 }
@@ -175,16 +185,15 @@ Value emitSquare(Builder &b, const Scalars &s) { return emitMultiply(b, {s.op, s
 // Bits
 //===----------------------------------------------------------------------===//
 
-Value emitNot(Builder &b, const Scalars &s) {
-  return arith::XOrIOp::create(b, s.lhs(), constant(b, s.type(), -1));
-}
+Value emitNot(Builder &b, const Scalars &s) { return arith::XOrIOp::create(b, s.lhs(), constant(b, s.type(), -1)); }
 
 /// Shifts by the width and more: the shift count is unsigned, so a negative one is large.
 Value emitIsInWidth(Builder &b, const Scalars &s) {
   return compare(b, arith::CmpIPredicate::ult, s.rhs(), constant(b, s.type(), s.width()));
 }
 
-template <typename OpTy> Value emitShiftToZero(Builder &b, const Scalars &s) {
+template <typename OpTy>
+Value emitShiftToZero(Builder &b, const Scalars &s) {
   return select(b, emitIsInWidth(b, s), emitBinary<OpTy>(b, s), constant(b, s.type(), 0));
 }
 
@@ -193,7 +202,8 @@ Value emitShiftRightArithmetic(Builder &b, const Scalars &s) {
   return arith::ShRSIOp::create(b, s.lhs(), count);
 }
 
-/// Drops mantissa bits (round to nearest even), then flushes to zero or infinity what the narrower exponent cannot hold.
+/// Drops mantissa bits (round to nearest even), then flushes to zero or infinity what the narrower exponent cannot
+/// hold.
 Value emitReducePrecision(Builder &b, const Scalars &s) {
   auto op = cast<stablehlo::ReducePrecisionOp>(s.op);
   auto type = cast<FloatType>(s.type());
@@ -251,13 +261,15 @@ Value emitCompare(Builder &b, const Scalars &s) {
   bool isTotal = op.getEffectiveCompareType() == stablehlo::ComparisonType::TOTALORDER;
   if (s.isFloat() && !isTotal) {
     // A comparison with NaN is false, except "not equal".
-    arith::CmpFPredicate predicates[] = {arith::CmpFPredicate::OEQ, arith::CmpFPredicate::UNE, arith::CmpFPredicate::OGE,
-                                         arith::CmpFPredicate::OGT, arith::CmpFPredicate::OLE, arith::CmpFPredicate::OLT};
+    arith::CmpFPredicate predicates[] = {arith::CmpFPredicate::OEQ, arith::CmpFPredicate::UNE,
+                                         arith::CmpFPredicate::OGE, arith::CmpFPredicate::OGT,
+                                         arith::CmpFPredicate::OLE, arith::CmpFPredicate::OLT};
     return compare(b, predicates[static_cast<unsigned>(direction)], s.lhs(), s.rhs());
   }
   using Predicate = arith::CmpIPredicate;
   Predicate onSigned[] = {Predicate::eq, Predicate::ne, Predicate::sge, Predicate::sgt, Predicate::sle, Predicate::slt};
-  Predicate onUnsigned[] = {Predicate::eq, Predicate::ne, Predicate::uge, Predicate::ugt, Predicate::ule, Predicate::ult};
+  Predicate onUnsigned[] = {Predicate::eq,  Predicate::ne,  Predicate::uge,
+                            Predicate::ugt, Predicate::ule, Predicate::ult};
   if (s.isFloat())
     return compare(b, onSigned[static_cast<unsigned>(direction)], emitTotalOrderKey(b, s.lhs()),
                    emitTotalOrderKey(b, s.rhs()));
@@ -324,22 +336,21 @@ Value emitPolynomial(Builder &b, Value x, ArrayRef<double> coefficients) {
 /// M. Giles, "Approximating the erfinv function": polynomials in w = -log(1 - x²) near zero and in sqrt(w) further out.
 Value emitErfInv(Builder &b, const Scalars &s) {
   Value x = s.lhs(), one = constant(b, s.type(), 1.0);
-  Value w = arith::NegFOp::create(b, math::Log1pOp::create(b, arith::NegFOp::create(b, arith::MulFOp::create(b, x, x))));
+  Value w =
+      arith::NegFOp::create(b, math::Log1pOp::create(b, arith::NegFOp::create(b, arith::MulFOp::create(b, x, x))));
   Value root = math::SqrtOp::create(b, w);
   auto shifted = [&](Value v, double by) -> Value { return arith::SubFOp::create(b, v, constant(b, s.type(), by)); };
-  auto isBelow = [&](double bound) {
-    return compare(b, arith::CmpFPredicate::OLT, w, constant(b, s.type(), bound));
-  };
+  auto isBelow = [&](double bound) { return compare(b, arith::CmpFPredicate::OLT, w, constant(b, s.type(), bound)); };
   Value p;
   if (s.type().isF64()) {
     Value center = emitPolynomial(
         b, shifted(w, 3.125),
-        {-3.6444120640178196996e-21, -1.685059138182016589e-19, 1.2858480715256400167e-18, 1.115787767802518096e-17,
-         -1.333171662854620906e-16,  2.0972767875968561637e-17, 6.6376381343583238325e-15, -4.0545662729752068639e-14,
-         -8.1519341976054721522e-14, 2.6335093153082322977e-12, -1.2975133253453532498e-11, -5.4154120542946279317e-11,
+        {-3.6444120640178196996e-21, -1.685059138182016589e-19,  1.2858480715256400167e-18,  1.115787767802518096e-17,
+         -1.333171662854620906e-16,  2.0972767875968561637e-17,  6.6376381343583238325e-15,  -4.0545662729752068639e-14,
+         -8.1519341976054721522e-14, 2.6335093153082322977e-12,  -1.2975133253453532498e-11, -5.4154120542946279317e-11,
          1.051212273321532285e-09,   -4.1126339803469836976e-09, -2.9070369957882005086e-08, 4.2347877827932403518e-07,
-         -1.3654692000834678645e-06, -1.3882523362786468719e-05, 0.0001867342080340571352, -0.00074070253416626697512,
-         -0.0060336708714301490533,  0.24015818242558961693, 1.6536545626831027356});
+         -1.3654692000834678645e-06, -1.3882523362786468719e-05, 0.0001867342080340571352,   -0.00074070253416626697512,
+         -0.0060336708714301490533,  0.24015818242558961693,     1.6536545626831027356});
     Value middle = emitPolynomial(
         b, shifted(root, 3.25),
         {2.2137376921775787049e-09, 9.0756561938885390979e-08, -2.7517406297064545428e-07, 1.8239629214389227755e-08,
@@ -347,13 +358,13 @@ Value emitErfInv(Builder &b, const Scalars &s) {
          -4.7318229009055733981e-05, 6.8284851459573175448e-05, 2.4031110387097893999e-05, -0.0003550375203628474796,
          0.00095328937973738049703, -0.0016882755560235047313, 0.0024914420961078508066, -0.0037512085075692412107,
          0.005370914553590063617, 1.0052589676941592334, 3.0838856104922207635});
-    Value tail = emitPolynomial(
-        b, shifted(root, 5.0),
-        {-2.7109920616438573243e-11, -2.5556418169965252055e-10, 1.5076572693500548083e-09, -3.7894654401267369937e-09,
-         7.6157012080783393804e-09, -1.4960026627149240478e-08, 2.9147953450901080826e-08, -6.7711997758452339498e-08,
-         2.2900482228026654717e-07, -9.9298272942317002539e-07, 4.5260625972231537039e-06, -1.9681778105531670567e-05,
-         7.5995277030017761139e-05, -0.00021503011930044477347, -0.00013871931833623122026, 1.0103004648645343977,
-         4.8499064014085844221});
+    Value tail = emitPolynomial(b, shifted(root, 5.0),
+                                {-2.7109920616438573243e-11, -2.5556418169965252055e-10, 1.5076572693500548083e-09,
+                                 -3.7894654401267369937e-09, 7.6157012080783393804e-09, -1.4960026627149240478e-08,
+                                 2.9147953450901080826e-08, -6.7711997758452339498e-08, 2.2900482228026654717e-07,
+                                 -9.9298272942317002539e-07, 4.5260625972231537039e-06, -1.9681778105531670567e-05,
+                                 7.5995277030017761139e-05, -0.00021503011930044477347, -0.00013871931833623122026,
+                                 1.0103004648645343977, 4.8499064014085844221});
     p = select(b, isBelow(6.25), center, select(b, isBelow(16.0), middle, tail));
   } else {
     Value center = emitPolynomial(b, shifted(w, 2.5),
@@ -485,7 +496,8 @@ Value cpu::emitScalarOp(ImplicitLocOpBuilder &b, Operation *op, ValueRange opera
   // A total order is one of bits: comparing in f32 keeps it, since widening keeps the order and the sign of a NaN.
   SmallVector<Value> wide;
   for (Value operand : operands)
-    wide.push_back(isNarrowFloat(operand.getType()) ? Value(arith::ExtFOp::create(b, b.getF32Type(), operand)) : operand);
+    wide.push_back(isNarrowFloat(operand.getType()) ? Value(arith::ExtFOp::create(b, b.getF32Type(), operand))
+                                                    : operand);
   Value result = emitter.emit(b, {op, element, wide});
   Type type = getComputeType(resultElement);
   return result.getType() == type ? result : Value(arith::TruncFOp::create(b, type, result));
@@ -508,7 +520,8 @@ Operation *cpu::findNonScalarOp(Block &block) {
   for (Operation &op : block) {
     if (isa<stablehlo::ReturnOp>(op))
       continue;
-    bool is0Dimensional = llvm::all_of(op.getOperandTypes(), is0DimensionalTensor) && llvm::all_of(op.getResultTypes(), is0DimensionalTensor);
+    bool is0Dimensional = llvm::all_of(op.getOperandTypes(), is0DimensionalTensor) &&
+                          llvm::all_of(op.getResultTypes(), is0DimensionalTensor);
     if (!is0Dimensional || !(isScalarOp(&op) || isScalarShapeOp(op) || isa<stablehlo::ConstantOp>(op)))
       return &op;
   }

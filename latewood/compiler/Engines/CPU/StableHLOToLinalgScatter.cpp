@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // scatter: loops over the updates, in order. Where each window is a whole row of the input (the gradient of a lookup of
-// rows), a step combines a slice; else a step combines one element. An update whose position is outside of the inputs is
-// skipped: it reads and writes back what stands at a position that exists.
+// rows), a step combines a slice; else a step combines one element. An update whose position is outside of the inputs
+// is skipped: it reads and writes back what stands at a position that exists.
 
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * Element conversions of the packing and matrix-vector code: lwConvert_S_T for one element, lwLoad_S_T(p, V) for a vector
- * of as many elements as V has. The name carries both types, since bf16 and u16 are one type in C.
+ * Element conversions of the packing and matrix-vector code: lwConvert_S_T for one element, lwLoad_S_T(p, V) for a
+ * vector of as many elements as V has. The name carries both types, since bf16 and u16 are one type in C.
  */
 #ifndef LATEWOOD_LIBRARY_CONVERSIONS_H
 #define LATEWOOD_LIBRARY_CONVERSIONS_H

@@ -20,8 +20,9 @@ typedef u64 lwElem_i64;
 typedef f32 lwElem_f32;
 typedef f64 lwElem_f64;
 
-// Steps that one turn of the k loop makes. A turn of 16 multiply-adds or more hides its counter; unrolled further, a tile whose
-// rows lie far apart needs more addresses than there are registers (measured: 30 % slower), and takes longer to compile.
+// Steps that one turn of the k loop makes. A turn of 16 multiply-adds or more hides its counter; unrolled further, a
+// tile whose rows lie far apart needs more addresses than there are registers (measured: 30 % slower), and takes longer
+// to compile.
 #define LW_STEPS(multiplyAdds) ((multiplyAdds) >= 16 ? 1 : (multiplyAdds) >= 8 ? 2 : 4)
 
 #define LW_TILE_KERNEL(name, T, rows, vectors)                                                                         \

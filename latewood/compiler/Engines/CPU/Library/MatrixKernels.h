@@ -2,14 +2,13 @@
  *
  * Matrix kernels: who owns which loop, and what generated code may rely on.
  *
- * The library owns the k loop of one register tile, because it needs an exact register schedule. Everything around it is
- * generated: initial value of the tile, epilogue, tile loops, cache blocking, batch, parallel loop. The tile lives in
- * a stack array of the caller:
+ * The library owns the k loop of one register tile, because it needs an exact register schedule. Everything around it
+ * is generated: initial value of the tile, epilogue, tile loops, cache blocking, batch, parallel loop. The tile lives
+ * in a stack array of the caller:
  *
- *     float acc[MR][NR]           // 64-byte aligned, allocated in the entry block (an alloca in a loop grows the stack)
- *     acc = 0 (or C)              // forwarded into registers once the kernel is inlined
- *     lw_mk_f32(acc, a, rs, ks, b, bs, k)
- *     for each row: load from acc, fuse anything elementwise, store to C
+ *     float acc[MR][NR]           // 64-byte aligned, allocated in the entry block (an alloca in a loop grows the
+ * stack) acc = 0 (or C)              // forwarded into registers once the kernel is inlined lw_mk_f32(acc, a, rs, ks,
+ * b, bs, k) for each row: load from acc, fuse anything elementwise, store to C
  *
  * Tile kernels, T in {f32, f64, i32, i64}:
  *
@@ -20,8 +19,8 @@
  *   lw_mk4_T lw_mk2_T lw_mk1_T                           lw_mk4_T_v1 lw_mk2_T_v1 lw_mk1_T_v1
  *
  *   - rows of `acc` lie NR elements apart, in the _v1 kernels NR/2 elements.
- *   - (rs, ks) is (1, MR) for a packed panel, (lda, 1) for row-major A, (1, lda) for A transposed; a tail kernel reads a
- *     packed panel with the same (1, MR). bs is NR for packed B (also in _v1), ldb for row-major B.
+ *   - (rs, ks) is (1, MR) for a packed panel, (lda, 1) for row-major A, (1, lda) for A transposed; a tail kernel reads
+ * a packed panel with the same (1, MR). bs is NR for packed B (also in _v1), ldb for row-major B.
  *   - All pointers need element alignment only. acc, a and b do not overlap.
  *   - Sums run over p in order, in one accumulator per element: the result does not depend on the blocking of m and n.
  *   - Integers wrap. Floating-point products are contracted into the sum (one rounding per step).
@@ -38,10 +37,11 @@
  * Packing (functions, not inlined). S_T names source and destination type where they differ:
  *   f32 f64 i32 i64 bf16_f32 f16_f32 i8_i32 u8_i32 i16_i32 u16_i32
  *
- *   lw_packA_S_T(dst, src, rs, ks, m, k)   dst[ceil(m/MR)][k][MR], element (i, p) = src[i*rs + p*ks]; missing rows are 0
- *   lw_packB_S_T(dst, src, ks, cs, k, n)   dst[ceil(n/NR)][k][NR], element (p, j) = src[p*ks + j*cs]; missing columns 0
+ *   lw_packA_S_T(dst, src, rs, ks, m, k)   dst[ceil(m/MR)][k][MR], element (i, p) = src[i*rs + p*ks]; missing rows are
+ * 0 lw_packB_S_T(dst, src, ks, cs, k, n)   dst[ceil(n/NR)][k][NR], element (p, j) = src[p*ks + j*cs]; missing columns 0
  *
- *   Fast where one of the two strides is 1 (4x4 transposing blocks for f32 and i32); general strides are right but slow.
+ *   Fast where one of the two strides is 1 (4x4 transposing blocks for f32 and i32); general strides are right but
+ * slow.
  *
  * Matrix times vector (M = 1), no packing. W of type S is converted in registers; x and y have type T. S_T as
  * f32, f64, bf16_f32, f16_f32:

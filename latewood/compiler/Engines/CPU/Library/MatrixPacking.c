@@ -5,8 +5,8 @@
 // A panel is what a tile kernel reads front to back: MR rows of A, or NR columns of B, with k outermost. Packing is a
 // copy when the source is contiguous along the panel, and a transposition when it is contiguous along k. The
 // transposition works on 4x4 blocks inside 128-bit lanes: loading four rows per lane and two rounds of in-lane shuffles
-// give whole vectors without a shuffle across lanes. Panels of B whose rows are contiguous are filled side by side, row by
-// row, so that the matrix is read in long runs.
+// give whole vectors without a shuffle across lanes. Panels of B whose rows are contiguous are filled side by side, row
+// by row, so that the matrix is read in long runs.
 
 #include "Conversions.h"
 #include "MatrixKernels.h"
@@ -128,7 +128,8 @@ LW_LOCAL i64 transposePanel(f32 *restrict dst, const f32 *restrict src, i64 stri
         }                                                                                                              \
       j = full;                                                                                                        \
     }                                                                                                                  \
-    for (; j < n; j += NR) lwPanelB_##suffix(dst + j * k, src + j * cs, cs, ks, k, n - j);                             \
+    for (; j < n; j += NR)                                                                                             \
+      lwPanelB_##suffix(dst + j * k, src + j * cs, cs, ks, k, n - j);                                                  \
   }
 
 LW_PACKS(f32, f32, f32, LW_TRANSPOSE_WORDS)

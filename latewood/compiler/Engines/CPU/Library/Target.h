@@ -3,8 +3,9 @@
  * What every file of the device library starts from: scalar and vector types, and the two kinds of functions.
  *
  * The library is compiled once per target level (x86-64-v3, x86-64-v4) to bitcode and linked into each image on demand,
- * so `__AVX512F__` here means "this is the v4 copy", not "this machine". It is freestanding: no header of the C library,
- * no mutable global, no call that leaves the library. It inherits the rounding and denormal mode of its caller.
+ * so `__AVX512F__` here means "this is the v4 copy", not "this machine". It is freestanding: no header of the C
+ * library, no mutable global, no call that leaves the library. It inherits the rounding and denormal mode of its
+ * caller.
  *
  *   LW_INLINE  part of the interface, inlined into generated code (arguments are then constants there)
  *   LW_CALL    part of the interface, stays a function: long loops, where a call costs nothing
@@ -27,7 +28,8 @@ typedef float f32;
 typedef double f64;
 typedef _Float16 f16;
 
-/* bfloat16 travels as bits: conversions are integer code on every level, so that they vectorize without BF16 hardware. */
+/* bfloat16 travels as bits: conversions are integer code on every level, so that they vectorize without BF16 hardware.
+ */
 typedef u16 bf16;
 
 #define LW_INLINE __attribute__((always_inline, nothrow))

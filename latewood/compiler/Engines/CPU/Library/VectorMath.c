@@ -8,9 +8,10 @@
 // DI/DU the integers of the same shape, N(name) is `name` with the lane count appended. The scalar form is the template
 // with one lane, so that a value never depends on how a loop was cut into vectors.
 //
-// Accuracy: within 2 units in the last place for f32 (erf_inv 4) and 4 for f64 over the whole range, subnormal numbers included;
-// NaN, infinities and signed zeros as IEEE 754 recommends. Functions of f32 that are hot are written in f32; the others
-// round the f64 function. Branches depend on whole vectors and only guard slow paths (huge arguments of sin).
+// Accuracy: within 2 units in the last place for f32 (erf_inv 4) and 4 for f64 over the whole range, subnormal numbers
+// included; NaN, infinities and signed zeros as IEEE 754 recommends. Functions of f32 that are hot are written in f32;
+// the others round the f64 function. Branches depend on whole vectors and only guard slow paths (huge arguments of
+// sin).
 //
 // -ffp-contract=off holds: where a fused multiply-add appears it was asked for.
 

@@ -11,8 +11,8 @@ early coefficient is then absorbed by the later ones. Every table carries its er
 
 import struct
 
-from mpmath import mp, mpf, matrix, lu_solve, cos, pi
 import mpmath
+from mpmath import cos, lu_solve, matrix, mp, mpf, pi
 
 mp.dps = 60
 
@@ -63,8 +63,10 @@ def fit(f, weight, powers, low, high, bits, alone=4):
     """Coefficients rounded to `bits`: the first few one after the other, with a new fit of the rest after each, the others
     together. Returns them and the largest weighted error."""
     low, high, rest, fixed = mpf(low), mpf(high), list(powers), []
+
     def points(n):
         return [(low + high) / 2 - (high - low) / 2 * cos(pi * (2 * i + 1) / (2 * n)) for i in range(n)]
+
     xs = points(5 * len(rest) + 20)
     while rest:
         done = list(fixed)
@@ -111,10 +113,18 @@ def exp_family(bits):
     # exp(r) = 1 + r + r^2 q(r), and the same q for expm1
     q = lambda r: series(lambda t: (mpmath.expm1(t) - t) / t**2, r, mpf("1e-12"), lambda t: one / 2 + t / 6 + t**2 / 24)
     degree = 4 if bits == 24 else 10
-    c, e = fit(q, lambda r: r**2 / mpmath.exp(r) if abs(r) > 1e-9 else mpf("1e-18"), range(degree + 1), -half, half, bits)
+    c, e = fit(
+        q, lambda r: r**2 / mpmath.exp(r) if abs(r) > 1e-9 else mpf("1e-18"), range(degree + 1), -half, half, bits
+    )
     emit(f"lwExpQ_{name}", c, bits, "(exp(r) - 1 - r) / r^2 on |r| <= log(2)/2", e)
-    c, e = fit(lambda r: q(r), lambda r: abs(r) / abs(mpmath.expm1(r) / r) if abs(r) > 1e-9 else mpf("1e-9"),
-               range(degree + 1 + (bits == 24)), -half, half, bits)
+    c, e = fit(
+        lambda r: q(r),
+        lambda r: abs(r) / abs(mpmath.expm1(r) / r) if abs(r) > 1e-9 else mpf("1e-9"),
+        range(degree + 1 + (bits == 24)),
+        -half,
+        half,
+        bits,
+    )
     emit(f"lwExpm1Q_{name}", c, bits, "the same with the error relative to expm1", e)
     # 2^r = 1 + r * q(r)
     q2 = lambda r: series(lambda t: mpmath.expm1(t * log2) / t, r, mpf("1e-20"), lambda t: log2 + t * log2**2 / 2)
@@ -125,8 +135,9 @@ def exp_family(bits):
 
 def log_family_f32():
     # log(1+f) = f - f^2/2 + f^3 p(f)
-    p = lambda f: series(lambda t: (mpmath.log1p(t) - t + t**2 / 2) / t**3, f, mpf("1e-9"),
-                         lambda t: one / 3 - t / 4 + t**2 / 5)
+    p = lambda f: series(
+        lambda t: (mpmath.log1p(t) - t + t**2 / 2) / t**3, f, mpf("1e-9"), lambda t: one / 3 - t / 4 + t**2 / 5
+    )
     c, e = fit(p, lambda f: f**2 + mpf("1e-9"), range(9), mpf("-0.2501"), mpf("0.5001"), 24)
     emit("lwLogP_f32", c, 24, "(log(1+f) - f + f^2/2) / f^3 on [-1/4, 1/2]", e)
 
@@ -134,8 +145,12 @@ def log_family_f32():
 def log_family_f64():
     # log(1+f) = 2 atanh(s), s = f/(2+f): (2 atanh(s) - 2 s) / s^3 in z = s^2
     s_max = mpf("0.2001")  # f in [-1/4, 1/2]
-    g = lambda z: series(lambda t: (2 * mpmath.atanh(mpmath.sqrt(t)) / mpmath.sqrt(t) - 2) / t, z, mpf("1e-12"),
-                         lambda t: one * 2 / 3 + t * 2 / 5 + t**2 * 2 / 7)
+    g = lambda z: series(
+        lambda t: (2 * mpmath.atanh(mpmath.sqrt(t)) / mpmath.sqrt(t) - 2) / t,
+        z,
+        mpf("1e-12"),
+        lambda t: one * 2 / 3 + t * 2 / 5 + t**2 * 2 / 7,
+    )
     c, e = fit(g, lambda z: z + mpf("1e-6"), range(9), 0, s_max**2, 53)
     emit("lwLogR_f64", c, 53, "(2 atanh(s)/s - 2) / s^2 in s^2", e)
     # The tail after the s^3 term, for double-double logarithms
@@ -147,56 +162,92 @@ def log_family_f64():
 def trigonometric(bits):
     name = "f32" if bits == 24 else "f64"
     limit = (pi / 4 * mpf("1.0005")) ** 2
-    sine = lambda z: series(lambda t: (mpmath.sin(mpmath.sqrt(t)) / mpmath.sqrt(t) - 1) / t, z, mpf("1e-12"),
-                            lambda t: -one / 6 + t / 120 - t**2 / 5040)
+    sine = lambda z: series(
+        lambda t: (mpmath.sin(mpmath.sqrt(t)) / mpmath.sqrt(t) - 1) / t,
+        z,
+        mpf("1e-12"),
+        lambda t: -one / 6 + t / 120 - t**2 / 5040,
+    )
     c, e = fit(sine, lambda z: z + mpf("1e-9"), range(4 if bits == 24 else 7), 0, limit, bits)
     emit(f"lwSinS_{name}", c, bits, "(sin(x)/x - 1) / x^2 in x^2, |x| <= pi/4", e)
-    cosine = lambda z: series(lambda t: (mpmath.cos(mpmath.sqrt(t)) - 1 + t / 2) / t**2, z, mpf("1e-12"),
-                              lambda t: one / 24 - t / 720 + t**2 / 40320)
+    cosine = lambda z: series(
+        lambda t: (mpmath.cos(mpmath.sqrt(t)) - 1 + t / 2) / t**2,
+        z,
+        mpf("1e-12"),
+        lambda t: one / 24 - t / 720 + t**2 / 40320,
+    )
     c, e = fit(cosine, lambda z: z**2 + mpf("1e-9"), range(3 if bits == 24 else 6), 0, limit, bits)
     emit(f"lwCosC_{name}", c, bits, "(cos(x) - 1 + x^2/2) / x^4 in x^2", e)
 
 
 def inverse_trigonometric():
     limit = mpf("0.41422") ** 2
-    arctangent = lambda z: series(lambda t: (mpmath.atan(mpmath.sqrt(t)) / mpmath.sqrt(t) - 1) / t, z, mpf("1e-12"),
-                                  lambda t: -one / 3 + t / 5 - t**2 / 7)
+    arctangent = lambda z: series(
+        lambda t: (mpmath.atan(mpmath.sqrt(t)) / mpmath.sqrt(t) - 1) / t,
+        z,
+        mpf("1e-12"),
+        lambda t: -one / 3 + t / 5 - t**2 / 7,
+    )
     c, e = fit(arctangent, lambda z: z + mpf("1e-6"), range(12), 0, limit, 53)
     emit("lwAtanA_f64", c, 53, "(atan(x)/x - 1) / x^2 in x^2, |x| <= tan(pi/8)", e)
-    arcsine = lambda z: series(lambda t: (mpmath.asin(mpmath.sqrt(t)) / mpmath.sqrt(t) - 1) / t, z, mpf("1e-12"),
-                               lambda t: one / 6 + t * 3 / 40 + t**2 * 15 / 336)
+    arcsine = lambda z: series(
+        lambda t: (mpmath.asin(mpmath.sqrt(t)) / mpmath.sqrt(t) - 1) / t,
+        z,
+        mpf("1e-12"),
+        lambda t: one / 6 + t * 3 / 40 + t**2 * 15 / 336,
+    )
     c, e = fit(arcsine, lambda z: z + mpf("1e-6"), range(13), 0, mpf("0.2501"), 53)
     emit("lwAsinA_f64", c, 53, "(asin(x)/x - 1) / x^2 in x^2, |x| <= 1/2", e)
 
 
 def hyperbolic():
-    sinh = lambda z: series(lambda t: (mpmath.sinh(mpmath.sqrt(t)) / mpmath.sqrt(t) - 1) / t, z, mpf("1e-12"),
-                            lambda t: one / 6 + t / 120 + t**2 / 5040)
+    sinh = lambda z: series(
+        lambda t: (mpmath.sinh(mpmath.sqrt(t)) / mpmath.sqrt(t) - 1) / t,
+        z,
+        mpf("1e-12"),
+        lambda t: one / 6 + t / 120 + t**2 / 5040,
+    )
     c, e = fit(sinh, lambda z: z + mpf("1e-9"), range(7), 0, mpf("1.001"), 53)
     emit("lwSinhS_f64", c, 53, "(sinh(x)/x - 1) / x^2 in x^2, |x| <= 1", e)
 
 
 def error_function():
-    erf = lambda z: series(lambda t: mpmath.erf(mpmath.sqrt(t)) / mpmath.sqrt(t), z, mpf("1e-20"),
-                           lambda t: 2 / mpmath.sqrt(pi) * (1 - t / 3 + t**2 / 10))
+    erf = lambda z: series(
+        lambda t: mpmath.erf(mpmath.sqrt(t)) / mpmath.sqrt(t),
+        z,
+        mpf("1e-20"),
+        lambda t: 2 / mpmath.sqrt(pi) * (1 - t / 3 + t**2 / 10),
+    )
     c, e = fit(lambda z: erf(z) - 1, lambda z: 1 / erf(z), range(14), 0, mpf("1.001"), 53)
     emit("lwErfSmall_f64", c, 53, "erf(x)/x - 1 in x^2, |x| <= 1", e)
+
     # erfc(x) exp(x^2) (1 + 2x) is smooth on [0, inf); t = (x - 4) / (x + 4) maps it to [-1, 1).
     def scaled(t):
         x = 4 * (1 + t) / (1 - t)
         return mpmath.erfc(x) * mpmath.exp(x * x) * (1 + 2 * x)
+
     c, e = fit(scaled, lambda t: 1 / scaled(t), range(24), mpf("-0.8"), mpf("0.76"), 53)
     emit("lwErfcTail_f64", c, 53, "erfc(x) exp(x^2) (1 + 2x) in t = (x-4)/(x+4), x in [0.44, 29]", e)
 
 
 def error_function_f32():
     border = mpf("0.93")
-    erf = lambda z: series(lambda t: mpmath.erf(mpmath.sqrt(t)) / mpmath.sqrt(t), z, mpf("1e-20"),
-                           lambda t: 2 / mpmath.sqrt(pi) * (1 - t / 3 + t**2 / 10))
+    erf = lambda z: series(
+        lambda t: mpmath.erf(mpmath.sqrt(t)) / mpmath.sqrt(t),
+        z,
+        mpf("1e-20"),
+        lambda t: 2 / mpmath.sqrt(pi) * (1 - t / 3 + t**2 / 10),
+    )
     c, e = fit(lambda z: erf(z) - 1, lambda z: 1 / erf(z), range(7), 0, border**2, 24)
     emit("lwErfSmall_f32", c, 24, "erf(x)/x - 1 in x^2, |x| <= 0.93", e)
-    c, e = fit(lambda x: -mpmath.log(mpmath.erfc(x)), lambda x: mpmath.erfc(x) / mpmath.erf(x), range(9), border - mpf("0.01"),
-               4, 24)
+    c, e = fit(
+        lambda x: -mpmath.log(mpmath.erfc(x)),
+        lambda x: mpmath.erfc(x) / mpmath.erf(x),
+        range(9),
+        border - mpf("0.01"),
+        4,
+        24,
+    )
     emit("lwErfLarge_f32", c, 24, "-log(erfc(x)), 0.92 <= x <= 4; error relative to erf", e)
 
 
@@ -205,10 +256,19 @@ def complementary_error_function_f32():
     def scaled(u):
         x = 2 / (u + mpf("0.5")) - 2
         return mpmath.erfc(x) * mpmath.exp(x * x) / (u + mpf("0.5"))
+
     first = round_to(scaled(mpf(0)), 24)
     print(f"static const f32 lwErfcFirst_f32 = {literal(first, 24)};")
-    c, e = fit(lambda u: (scaled(u) - first) / u, lambda u: u / scaled(u), range(9), mpf("-0.337"), mpf("0.191"), 24, alone=2)
-    emit("lwErfcTail_f32", c, 24, "(erfc(x) exp(x^2) / t - first) / u in u = t - 1/2, t = 1/(1 + x/2), x in [0.9, 10.2]", e)
+    c, e = fit(
+        lambda u: (scaled(u) - first) / u, lambda u: u / scaled(u), range(9), mpf("-0.337"), mpf("0.191"), 24, alone=2
+    )
+    emit(
+        "lwErfcTail_f32",
+        c,
+        24,
+        "(erfc(x) exp(x^2) / t - first) / u in u = t - 1/2, t = 1/(1 + x/2), x in [0.9, 10.2]",
+        e,
+    )
 
 
 def inverse_error_function_f32():
@@ -218,9 +278,14 @@ def inverse_error_function_f32():
             return mpmath.sqrt(pi) / 2
         x = mpmath.sqrt(-mpmath.expm1(-w))
         return mpmath.erfinv(x) / x
-    c, e = fit(lambda t: ratio(t + mpf("2.5")), lambda t: 1 / ratio(t + mpf("2.5")), range(10), mpf("-2.5"), mpf("2.51"), 24)
+
+    c, e = fit(
+        lambda t: ratio(t + mpf("2.5")), lambda t: 1 / ratio(t + mpf("2.5")), range(10), mpf("-2.5"), mpf("2.51"), 24
+    )
     emit("lwErfInvCenter_f32", c, 24, "erfinv(x)/x in w - 2.5, w = -log(1 - x^2) <= 5", e)
-    c, e = fit(lambda t: ratio((t + 3) ** 2), lambda t: 1 / ratio((t + 3) ** 2), range(10), mpf("-0.77"), mpf("1.15"), 24)
+    c, e = fit(
+        lambda t: ratio((t + 3) ** 2), lambda t: 1 / ratio((t + 3) ** 2), range(10), mpf("-0.77"), mpf("1.15"), 24
+    )
     emit("lwErfInvTail_f32", c, 24, "erfinv(x)/x in sqrt(w) - 3, 5 <= w <= 17", e)
 
 
@@ -235,13 +300,22 @@ def constants():
     print(f"static const f32 lwLn2High_f32 = {literal(high, 24)}, lwLn2Low_f32 = {literal(low, 24)};")
     high, low = split(log2, 53, 42)
     print(f"static const f64 lwLn2High_f64 = {literal(high, 53)}, lwLn2Low_f64 = {literal(low, 53)};\n")
-    for label, value in (("Log2E", 1 / log2), ("Log10E", 1 / mpmath.log(10)), ("Log10Of2", log2 / mpmath.log(10)),
-                         ("PiOver2", pi / 2), ("PiOver4", pi / 4), ("Pi", +pi), ("Ln2Full", +log2),
-                         ("TwoThirds", one * 2 / 3)):
+    for label, value in (
+        ("Log2E", 1 / log2),
+        ("Log10E", 1 / mpmath.log(10)),
+        ("Log10Of2", log2 / mpmath.log(10)),
+        ("PiOver2", pi / 2),
+        ("PiOver4", pi / 4),
+        ("Pi", +pi),
+        ("Ln2Full", +log2),
+        ("TwoThirds", one * 2 / 3),
+    ):
         for bits, name in ((24, "f32"), (53, "f64")):
             high, low = split(value, bits)
-            print(f"static const {name} lw{label}_{name} = {literal(high, bits)}, "
-                  f"lw{label}Low_{name} = {literal(low, bits)};")
+            print(
+                f"static const {name} lw{label}_{name} = {literal(high, bits)}, "
+                f"lw{label}Low_{name} = {literal(low, bits)};"
+            )
     third = round_to(pi / 2 - round_to(pi / 2, 53) - round_to(pi / 2 - round_to(pi / 2, 53), 53), 53)
     print(f"static const f64 lwPiOver2Third_f64 = {literal(third, 53)};")
     print(f"static const f64 lwTwoOverPi_f64 = {literal(2 / pi, 53)};\n")

@@ -42,31 +42,42 @@ struct Matvec {
   void (*columns)(T *, const T *, const S *, long, long, long);
 };
 
+// clang-format off: it moves lists of macros without end.
 #define DECLARE_TILE(name, T) extern "C" void name(T *, const T *, long, long, const T *, long, long);
-#define DECLARE_KERNELS(L, T, t)                                                                                       \
-  DECLARE_TILE(L##_lw_mk_##t, T)                                                                                       \
-  DECLARE_TILE(L##_lw_mk4_##t, T)                                                                                      \
-  DECLARE_TILE(L##_lw_mk2_##t, T)                                                                                      \
-  DECLARE_TILE(L##_lw_mk1_##t, T) DECLARE_TILE(L##_lw_mk_##t##_v1, T) DECLARE_TILE(L##_lw_mk4_##t##_v1, T)             \
-      DECLARE_TILE(L##_lw_mk2_##t##_v1, T) DECLARE_TILE(L##_lw_mk1_##t##_v1, T) extern "C" void                        \
-      L##_lw_mk_ind_##t(T *, const T *const *, const T *, long);                                                       \
+#define DECLARE_KERNELS(L, T, t) \
+  DECLARE_TILE(L##_lw_mk_##t, T) \
+  DECLARE_TILE(L##_lw_mk4_##t, T) \
+  DECLARE_TILE(L##_lw_mk2_##t, T) \
+  DECLARE_TILE(L##_lw_mk1_##t, T) \
+  DECLARE_TILE(L##_lw_mk_##t##_v1, T) \
+  DECLARE_TILE(L##_lw_mk4_##t##_v1, T) \
+  DECLARE_TILE(L##_lw_mk2_##t##_v1, T) \
+  DECLARE_TILE(L##_lw_mk1_##t##_v1, T) \
+  extern "C" void L##_lw_mk_ind_##t(T *, const T *const *, const T *, long); \
   extern "C" const int L##_lw_mk_##t##_params[], L##_lw_mk_##t##_rows[];
-#define DECLARE_PACKS(L, name, S, T)                                                                                   \
-  extern "C" void L##_lw_packA_##name(T *, const S *, long, long, long, long);                                         \
+#define DECLARE_PACKS(L, name, S, T) \
+  extern "C" void L##_lw_packA_##name(T *, const S *, long, long, long, long); \
   extern "C" void L##_lw_packB_##name(T *, const S *, long, long, long, long);
-#define DECLARE_MATVEC(L, name, S, T)                                                                                  \
-  extern "C" void L##_lw_matvec_##name(T *, const T *, const S *, long, long, long);                                   \
+#define DECLARE_MATVEC(L, name, S, T) \
+  extern "C" void L##_lw_matvec_##name(T *, const T *, const S *, long, long, long); \
   extern "C" void L##_lw_matvec_t_##name(T *, const T *, const S *, long, long, long);
-#define DECLARE_LEVEL(L)                                                                                               \
-  DECLARE_KERNELS(L, float, f32)                                                                                       \
-  DECLARE_KERNELS(L, double, f64)                                                                                      \
-  DECLARE_KERNELS(L, int32_t, i32)                                                                                     \
-  DECLARE_KERNELS(L, int64_t, i64) DECLARE_PACKS(L, f32, float, float) DECLARE_PACKS(L, f64, double, double)           \
-      DECLARE_PACKS(L, i32, int32_t, int32_t) DECLARE_PACKS(L, bf16_f32, u16, float)                                   \
-          DECLARE_PACKS(L, f16_f32, _Float16, float) DECLARE_PACKS(L, i8_i32, int8_t, int32_t)                         \
-              DECLARE_PACKS(L, u8_i32, uint8_t, int32_t) DECLARE_MATVEC(L, f32, float, float)                          \
-                  DECLARE_MATVEC(L, f64, double, double) DECLARE_MATVEC(L, bf16_f32, u16, float)                       \
-                      DECLARE_MATVEC(L, f16_f32, _Float16, float)
+#define DECLARE_LEVEL(L) \
+  DECLARE_KERNELS(L, float, f32) \
+  DECLARE_KERNELS(L, double, f64) \
+  DECLARE_KERNELS(L, int32_t, i32) \
+  DECLARE_KERNELS(L, int64_t, i64) \
+  DECLARE_PACKS(L, f32, float, float) \
+  DECLARE_PACKS(L, f64, double, double) \
+  DECLARE_PACKS(L, i32, int32_t, int32_t) \
+  DECLARE_PACKS(L, bf16_f32, u16, float) \
+  DECLARE_PACKS(L, f16_f32, _Float16, float) \
+  DECLARE_PACKS(L, i8_i32, int8_t, int32_t) \
+  DECLARE_PACKS(L, u8_i32, uint8_t, int32_t) \
+  DECLARE_MATVEC(L, f32, float, float) \
+  DECLARE_MATVEC(L, f64, double, double) \
+  DECLARE_MATVEC(L, bf16_f32, u16, float) \
+  DECLARE_MATVEC(L, f16_f32, _Float16, float)
+// clang-format on
 DECLARE_LEVEL(v3)
 DECLARE_LEVEL(v4)
 DECLARE_TILE(v4_lw_mk8_f32, float)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Large programs: what they repeat is compiled once, and they compute what JAX computes. Nothing here is decided by a clock:
+the size of the code says whether it grows with the number of steps."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import latewood
+
+
+def compile_both(function, *arguments):
+    lowered = jax.jit(function, keep_unused=True).lower(*arguments)
+    executable = latewood.compile(lowered)
+    return executable, np.asarray(executable(*arguments)), np.asarray(lowered.compile()(*arguments))
+
+
+def rows(*shape):
+    return np.random.default_rng(3).normal(size=shape).astype(np.float32)
+
+
+def test_unrolled_products_share_their_code():
+    def steps(count):
+        def function(x, w):
+            for _ in range(count):
+                x = jnp.tanh(x @ w) + x * 0.5
+            return x
+
+        return function
+
+    x, w = rows(8, 8), rows(8, 8)
+    short, *_ = compile_both(steps(50), x, w)
+    long, got, expected = compile_both(steps(300), x, w)
+    np.testing.assert_allclose(got, expected, rtol=1e-3, atol=1e-4)
+    # 250 more calls, 250 more places in memory, not 250 more products.
+    assert len(long.serialize()) - len(short.serialize()) < 250 * 150
+
+
+def test_unrolled_elementwise_chain():
+    def function(x, w):
+        for _ in range(1000):
+            x = jnp.tanh(x * w) * 0.5 + x * 0.25
+        return x
+
+    executable, got, expected = compile_both(function, rows(64), rows(64))
+    np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)
+    assert len(executable.serialize()) < 200_000
+
+
+def test_slices_of_one_weight():
+    def function(x, ws):
+        for i in range(40):
+            x = jnp.tanh(x @ ws[i]) + jnp.roll(x, i % 8, 0) * 0.5 + jnp.max(x)
+        return x
+
+    _, got, expected = compile_both(function, rows(8, 8), rows(40, 8, 8) * np.float32(0.1))
+    np.testing.assert_allclose(got, expected, rtol=1e-3)
+
+
+def test_parallel_products_in_kernels():
+    def function(x, w):
+        for _ in range(40):
+            x = jnp.tanh(x @ w) + x
+        return x
+
+    _, got, expected = compile_both(function, rows(256, 256), rows(256, 256) * np.float32(0.01))
+    np.testing.assert_allclose(got, expected, rtol=1e-3, atol=1e-4)
+
+
+def test_many_arguments_and_results():
+    values = [rows(4) * i for i in range(300)]
+
+    def function(*xs):
+        return tuple(x - y for x, y in zip(xs, xs[1:] + xs[:1], strict=True))
+
+    executable = latewood.compile(jax.jit(function).lower(*values))
+    for i, got in enumerate(executable(*values)):
+        np.testing.assert_array_equal(np.asarray(got), values[i] - values[(i + 1) % 300])
+
+
+def test_nested_loops():
+    depth = 40
+
+    def nest(level, x):
+        if level == depth:
+            return jnp.cos(x)
+        return jax.lax.fori_loop(0, 1, lambda _, y: nest(level + 1, y), x) + x
+
+    _, got, expected = compile_both(lambda x: nest(0, x), rows(16))
+    np.testing.assert_allclose(got, expected, rtol=1e-5)

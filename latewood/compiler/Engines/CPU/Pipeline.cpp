@@ -25,7 +25,8 @@ void latewood::cpu::buildCPUPipeline(OpPassManager &module) {
   function().addPass(createFormContractionsPass());
   // After contractions, which sum in their own way; before groups, where the parts become rows.
   function().addPass(createSplitReductionsPass());
-  // Fused code may have turned out to change nothing. Such copies are gone before a group takes them for results of its own.
+  // Fused code may have turned out to change nothing. Such copies are gone before a group takes them for results of its
+  // own.
   function().addPass(createCanonicalizerPass());
   function().addPass(createFormGroupsPass());
   // Slices and reshapes of arguments that nobody uses any more would be copied.

@@ -102,17 +102,20 @@ DECLARE_TILE(v4_lw_mk8_i64_v1, int64_t)
     {1, 1, L##_lw_mk1_##t##_v1}},                                                                                      \
    L##_lw_mk_ind_##t}
 
-std::mt19937 generator(3);
+std::mt19937 &getGenerator() {
+  static std::mt19937 generator(3);
+  return generator;
+}
 
 template <typename T>
 T draw() {
   if constexpr (std::is_same_v<T, u16>) { // bf16 bits
-    float value = std::uniform_real_distribution<float>(-2, 2)(generator);
+    float value = std::uniform_real_distribution<float>(-2, 2)(getGenerator());
     return static_cast<u16>(__builtin_bit_cast(uint32_t, value) >> 16);
   } else if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(generator());
+    return static_cast<T>(getGenerator()());
   } else {
-    return static_cast<T>(std::uniform_real_distribution<float>(-2, 2)(generator));
+    return static_cast<T>(std::uniform_real_distribution<float>(-2, 2)(getGenerator()));
   }
 }
 
@@ -168,9 +171,9 @@ void checkKernels(const Kernels<T> &kernels) {
 
   const long k = 19;
   std::vector<T> a = drawMany<T>(mr * 40), b = drawMany<T>(k * nr), acc = drawMany<T>(mr * nr), expected = acc;
-  std::vector<const T *> rows;
+  std::vector<const T *> rows(mr);
   for (long i = 0; i < mr; ++i)
-    rows.push_back(a.data() + (i * 7 % mr) * 40);
+    rows[i] = a.data() + (i * 7 % mr) * 40;
   kernels.indirect(acc.data(), rows.data(), b.data(), k);
   for (long i = 0; i < mr; ++i)
     for (long j = 0; j < nr; ++j)

@@ -170,11 +170,32 @@ struct BufferizeClustersPass : cpu::impl::BufferizeClustersPassBase<BufferizeClu
                                   << " destinations: not a cluster function";
     WalkResult result = function.walk([&](func::ReturnOp op) {
       OpBuilder builder(op);
+      llvm::MapVector<unsigned, Value> pending;
       for (auto [i, value] : llvm::enumerate(op.getOperands())) {
         if (getBase(value) == outs[i])
           continue;
         op.emitRemark() << "result " << i << " is copied into its destination";
-        memref::CopyOp::create(builder, op.getLoc(), value, outs[i]);
+        pending[i] = value;
+      }
+      // A result may lie in the destination of another one: it is read before that one is written.
+      while (!pending.empty()) {
+        auto *next = llvm::find_if(pending, [&](auto &copy) {
+          return llvm::none_of(pending, [&](auto &other) {
+            return other.first != copy.first && getBase(other.second) == outs[copy.first];
+          });
+        });
+        if (next == pending.end()) {
+          // They lie crosswise.
+          next = pending.begin();
+          auto type = cast<MemRefType>(next->second.getType());
+          Value aside =
+              memref::AllocOp::create(builder, op.getLoc(), MemRefType::get(type.getShape(), type.getElementType()));
+          memref::CopyOp::create(builder, op.getLoc(), next->second, aside);
+          next->second = aside;
+          continue;
+        }
+        memref::CopyOp::create(builder, op.getLoc(), next->second, outs[next->first]);
+        pending.erase(next);
       }
       op->setOperands({});
       return WalkResult::advance();

@@ -74,7 +74,12 @@ bool isMultiplyAdd(GenericOp op) {
   return succeeded(dims) && (!dims->m.empty() || !dims->n.empty());
 }
 
-bool isElementwise(GenericOp op) { return op.getNumReductionLoops() == 0; }
+/// Every element of the result is computed from the inputs alone. (A window of one element is a reduction without
+/// loops: it combines with what is in its destination.)
+bool isElementwise(GenericOp op) {
+  return op.getNumReductionLoops() == 0 &&
+         llvm::all_of(op.getRegionOutputArgs(), [](BlockArgument out) { return out.use_empty(); });
+}
 
 /// Each fusion copies both bodies: without a limit a long chain costs the square of its length, here and again in LLVM.
 /// What is divided by it meets in a group, where a value between two operations costs a register.

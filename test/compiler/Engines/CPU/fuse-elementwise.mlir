@@ -91,3 +91,24 @@ func.func @unit(%x: tensor<8x64xf32>, %m: tensor<8x1xf32>) -> tensor<8x64xf32> {
   } -> tensor<8x64xf32>
   return %0 : tensor<8x64xf32>
 }
+
+// Tests that an operation that combines with what is in its destination is not taken for an elementwise one: the sum keeps its
+// own loops.
+// CHECK-LABEL: func.func @window_of_one(
+func.func @window_of_one(%a: tensor<64xi32>, %init: tensor<64xi32>, %zero: tensor<i64>) -> tensor<i64> {
+  // CHECK: %[[MAX:.*]] = linalg.generic {{.*}} iterator_types = ["parallel"]}
+  // CHECK: arith.maxsi
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a : tensor<64xi32>) outs(%init : tensor<64xi32>) {
+  ^bb0(%in: i32, %out: i32):
+    %2 = arith.maxsi %out, %in : i32
+    linalg.yield %2 : i32
+  } -> tensor<64xi32>
+  // CHECK: linalg.generic {{.*}} iterator_types = ["reduction"]} ins(%[[MAX]] : tensor<64xi32>)
+  %1 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]} ins(%0 : tensor<64xi32>) outs(%zero : tensor<i64>) {
+  ^bb0(%in: i32, %out: i64):
+    %2 = arith.extsi %in : i32 to i64
+    %3 = arith.addi %out, %2 : i64
+    linalg.yield %3 : i64
+  } -> tensor<i64>
+  return %1 : tensor<i64>
+}

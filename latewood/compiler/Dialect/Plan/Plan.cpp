@@ -4,6 +4,7 @@
 
 #include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -179,6 +180,48 @@ LogicalResult CallOp::bufferize(RewriterBase &rewriter, const bufferization::Buf
   CallOp::create(rewriter, getLoc(), TypeRange(), getCallee(), inputs, outs);
   bufferization::replaceOpWithBufferizedValues(rewriter, *this, outs);
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// WithShapeOp, WithValuesOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult WithShapeOp::verify() {
+  // (C1)
+  int64_t expected = cast<ShapedType>(getOperand().getType()).getNumDynamicDims(), got = getExtents().size();
+  if (got != expected)
+    return emitOpError() << "has " << got << " extents for " << getOperand().getType() << ", which has " << expected
+                         << " dynamic dimensions";
+  return success();
+}
+
+OpFoldResult WithShapeOp::fold(FoldAdaptor) {
+  return getExtents().empty() ? OpFoldResult(getOperand()) : OpFoldResult();
+}
+
+SmallVector<OpFoldResult> WithShapeOp::getMixedExtents() {
+  return getMixedValues(cast<ShapedType>(getOperand().getType()).getShape(), getExtents(), getContext());
+}
+
+LogicalResult WithValuesOp::verify() {
+  // (C1)
+  auto type = cast<ShapedType>(getOperand().getType());
+  Type element = type.getElementType();
+  if (!element.isIntOrIndex())
+    return emitOpError() << "needs integers or indices, got " << type;
+  if (auto integer = dyn_cast<IntegerType>(element))
+    element = IntegerType::get(getContext(), integer.getWidth());
+  if (int64_t(getElements().size()) != type.getNumElements())
+    return emitOpError() << "has " << getElements().size() << " scalars for " << type << ", which has "
+                         << type.getNumElements() << " elements";
+  for (Value scalar : getElements())
+    if (scalar.getType() != element)
+      return emitOpError() << "has a scalar of type " << scalar.getType() << " for " << type;
+  return success();
+}
+
+OpFoldResult WithValuesOp::fold(FoldAdaptor) {
+  return getElements().empty() ? OpFoldResult(getOperand()) : OpFoldResult();
 }
 
 //===----------------------------------------------------------------------===//

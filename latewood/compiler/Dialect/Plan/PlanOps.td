@@ -35,6 +35,9 @@ def Plan_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral getOutAttrName() { return "plan.out"; }
     /// On an argument of a cluster function: its value is a constant of the program.
     static constexpr ::llvm::StringLiteral getConstantAttrName() { return "plan.constant"; }
+    /// On an argument of a cluster function with dynamic dimensions: for each of them, in order, the number of the
+    /// argument, of type index, that holds its extent (DenseI64ArrayAttr). Equal extents are one argument.
+    static constexpr ::llvm::StringLiteral getExtentsAttrName() { return "plan.extents"; }
   }];
 }
 
@@ -189,6 +192,46 @@ def Plan_CallAllocOp : Plan_Op<"call_alloc", [DeclareOpInterfaceMethods<SymbolUs
   let arguments = (ins SymbolRefAttr:$callee, Variadic<AnyType>:$inputs);
   let results = (outs Variadic<AnyType>:$results);
   let assemblyFormat = "$callee `(` $inputs `)` attr-dict `:` functional-type(operands, results)";
+}
+
+def Plan_WithShapeOp : Plan_Op<"with_shape", [Pure, AllTypesMatch<["operand", "result"]>]> {
+  let summary = "A tensor whose dynamic extents are known as scalars";
+  let description = [{
+    The result is the operand. Each dynamic dimension has a scalar, in order, as in `tensor.empty`. Two dimensions that are known to
+    be equal have the same scalar: that is how everything behind `latewood-materialize-shapes` knows it.
+    ```mlir
+    %y = plan.with_shape %x(%n) : tensor<?x64xf32>
+    ```
+    Constraints:
+    - (C1) There are as many extents as dynamic dimensions.
+  }];
+  let arguments = (ins AnyRankedTensor:$operand, Variadic<Index>:$extents);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$operand `(` $extents `)` attr-dict `:` type($operand)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let extraClassDeclaration = [{
+    /// One entry per dimension.
+    ::llvm::SmallVector<::mlir::OpFoldResult> getMixedExtents();
+  }];
+}
+
+def Plan_WithValuesOp : Plan_Op<"with_values", [Pure, AllTypesMatch<["operand", "result"]>]> {
+  let summary = "A small integer tensor whose elements are known as scalars";
+  let description = [{
+    The result is the operand; its elements, row-major, are the scalars. Operands that are shapes and indices are given so.
+    ```mlir
+    %s = plan.with_values %shape(%n, %c64) : tensor<2xi64>
+    ```
+    Constraints:
+    - (C1) The tensor is of static shape, its elements are integers or indices, and there is one scalar of the element type for each
+      (signed and unsigned elements: a signless integer of their width).
+  }];
+  let arguments = (ins AnyStaticShapeTensor:$operand, Variadic<AnySignlessIntegerOrIndex>:$elements);
+  let results = (outs AnyStaticShapeTensor:$result);
+  let assemblyFormat = "$operand `(` $elements `)` attr-dict `:` type($operand) (`,` type($elements)^)?";
+  let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Plan_AssertOp : Plan_Op<"assert", [

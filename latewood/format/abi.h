@@ -11,7 +11,8 @@
  *  - C layout, x86-64 System V calling convention, pointers and int64_t only: the compiler builds the same structures
  * in LLVM IR (compiler/Target/ABI.h), and a static_assert on each side fixes the offsets.
  *  - Entries are only appended; `version` changes when the meaning of an entry does.
- *  - `request`, `shape`, `allocate` and `release` are called by the thread that entered the function only;
+ *  - `request`, `shape`, `allocate`, `release` and the two `enqueue` are called by the thread that entered the function
+ *    only;
  * `parallel_for`, `fail` and `fail_format` by any, also from inside of a parallel loop. A loop inside a task runs at
  * once, on the task's own thread.
  *  - A callback never throws and never unwinds through compiled code. Compiled code is nounwind.
@@ -37,6 +38,12 @@ typedef struct lw_call lw_call;
  * the size asked for in parallel_for, is 64-byte aligned, and has undefined contents; it is null where that size is 0.
  */
 typedef void (*lw_body)(void *frame, int64_t begin, int64_t end, void *scratch);
+
+/* A buffer that an engine reads or writes: row-major, offset 0. `extents` has an entry for each dimension. */
+typedef struct lw_operand {
+  void *data;
+  const int64_t *extents;
+} lw_operand;
 
 typedef struct lw_api {
   uint32_t version; /* LATEWOOD_ABI_VERSION */
@@ -65,6 +72,18 @@ typedef struct lw_api {
   /* An assertion of the host program does not hold: records invalid arguments with this message, in which {0}, {1} ...
    * stand for `values` in decimal, and returns a nonzero value to return. */
   int32_t (*fail_format)(lw_call *call, const char *message, int64_t length, const int64_t *values, int64_t count);
+
+  /* Runs engine number `engine` of the file (a serialized engine of a vendor library) in destination style: result i is
+   * written to outputs[i], whose extents the engine must agree with. When it returns, results are complete. Nonzero:
+   * failed and recorded. */
+  int32_t (*enqueue)(lw_call *call, int64_t engine, const lw_operand *inputs, int64_t input_count,
+                     const lw_operand *outputs, int64_t output_count);
+
+  /* As `enqueue`, but result i gets memory when the engine knows its shape: that of output slot slots[i], or, where this
+   * is negative, temporary memory. results[i] then says where it is and which extents it has, valid until the function
+   * returns. */
+  int32_t (*enqueue_alloc)(lw_call *call, int64_t engine, const lw_operand *inputs, int64_t input_count,
+                           const int64_t *slots, lw_operand *results, int64_t result_count);
 } lw_api;
 
 /* One invocation. Owned by the runtime; compiled code reads it. */

@@ -189,6 +189,7 @@ Status Executable::State::loadCode() {
   isLoaded = true;
   if (functions.empty())
     return okStatus();
+  LATEWOOD_RETURN_IF_ERROR(loadEngines());
   if (isLua && images.empty())
     return loadLua(); // a program that launches nothing
 
@@ -215,6 +216,17 @@ Status Executable::State::loadCode() {
     if (!address)
       return dataCorruption("the image has no symbol '" + symbol + "' for function '" + function.name + "'");
     entries.push_back(reinterpret_cast<lw_function>(address));
+  }
+  return okStatus();
+}
+
+Status Executable::State::loadEngines() {
+  if (!container.metadata().engines())
+    return okStatus();
+  for (const format::Engine *engine : *container.metadata().engines()) {
+    LATEWOOD_ASSIGN_OR_RETURN(EngineModule * module, EngineModule::open(text(engine->library())));
+    LATEWOOD_ASSIGN_OR_RETURN(auto loaded, module->load(segments[engine->segment()].bytes, text(engine->name())));
+    engines.push_back(std::move(loaded));
   }
   return okStatus();
 }
@@ -368,6 +380,11 @@ std::string Executable::describe() const {
     if (!image.features.empty())
       text += "  features  " + list(image.features) + "\n";
   }
+  if (const auto *list = state->container.metadata().engines())
+    for (const format::Engine *engine : *list)
+      text += "engine " + runtime::text(engine->name()) + "  " + runtime::text(engine->library()) + " " +
+              runtime::text(engine->version()) + ", for " + runtime::text(engine->device()) + ", " +
+              std::to_string(segments()[engine->segment()].bytes.size()) + " bytes\n";
   for (size_t i = 0; i < constants().size(); ++i)
     text += "constant " + std::to_string(i) + "  " + constants()[i].type.str() + ", segment " +
             std::to_string(constants()[i].segment) + (constants()[i].name.empty() ? "" : "  " + constants()[i].name) +

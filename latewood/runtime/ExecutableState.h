@@ -7,6 +7,7 @@
 
 #include "latewood/format/Container.h"
 #include "latewood/format/abi.h"
+#include "latewood/runtime/Engine.h"
 #include "latewood/runtime/Executable.h"
 #include "latewood/runtime/ImageLoader.h"
 #include "latewood/runtime/LuaHost.h"
@@ -53,6 +54,8 @@ struct Executable::State {
   /// False when the file was opened for inspection only.
   bool isLoaded = false;
   std::unique_ptr<runtime::Image> image;
+  /// In the order of their numbers.
+  std::vector<std::unique_ptr<Engine>> engines;
   /// The host program, where it is Lua source.
   std::unique_ptr<LuaProgram> luaProgram;
   /// The code of function i; null where the host program is Lua source.
@@ -62,6 +65,7 @@ struct Executable::State {
 
   Status readMetadata();
   Status loadCode();
+  Status loadEngines();
   Status loadLua();
 };
 

@@ -7,6 +7,7 @@
 #include "latewood/runtime/Session.h"
 
 #include "latewood/runtime/BinaryLock.h"
+#include "latewood/runtime/EngineCalls.h"
 #include "latewood/runtime/Exceptions.h"
 #include "latewood/runtime/ExecutableState.h"
 #include "latewood/runtime/FloatingPoint.h"
@@ -26,7 +27,8 @@ static_assert(sizeof(lw_call) == 40 && offsetof(lw_call, arguments) == 8 && offs
               offsetof(lw_call, constants) == 24 && offsetof(lw_call, workspace) == 32);
 static_assert(offsetof(lw_api, parallel_for) == 8 && offsetof(lw_api, request) == 16 && offsetof(lw_api, shape) == 24 &&
               offsetof(lw_api, allocate) == 32 && offsetof(lw_api, release) == 40 && offsetof(lw_api, fail) == 48 &&
-              offsetof(lw_api, fail_format) == 56);
+              offsetof(lw_api, fail_format) == 56 && offsetof(lw_api, enqueue) == 64 &&
+              offsetof(lw_api, enqueue_alloc) == 72);
 
 namespace latewood::runtime {
 
@@ -73,6 +75,9 @@ struct CallFrame : lw_call {
   ThreadPool *threads = nullptr;
   /// Knows the names of functions; null where the program launches nothing.
   const Image *image = nullptr;
+  /// The executable's engines, and what this session runs them with.
+  std::span<const std::unique_ptr<Engine>> engines;
+  std::span<const std::unique_ptr<EngineContext>> engineContexts;
   /// Blocks that compiled code has allocated and not released.
   PooledStorage *temporaries = nullptr;
   std::atomic<int64_t> scratchBytes{0};
@@ -200,9 +205,29 @@ int32_t failFormatCallback(lw_call *call, const char *message, int64_t length, c
   return static_cast<int32_t>(StatusCode::invalidArgument);
 }
 
+int32_t enqueueCallback(lw_call *call, int64_t engine, const lw_operand *inputs, int64_t inputCount,
+                        const lw_operand *outputs, int64_t outputCount) noexcept {
+  auto &self = static_cast<CallFrame &>(*call);
+  trace::Span span("engine", "enqueue", {"number", engine});
+  auto number = static_cast<size_t>(engine);
+  return runEngine(call, *self.engines[number], *self.engineContexts[number],
+                   {inputs, static_cast<size_t>(inputCount)}, {outputs, static_cast<size_t>(outputCount)});
+}
+
+int32_t enqueueAllocCallback(lw_call *call, int64_t engine, const lw_operand *inputs, int64_t inputCount,
+                             const int64_t *slots, lw_operand *results, int64_t resultCount) noexcept {
+  auto &self = static_cast<CallFrame &>(*call);
+  trace::Span span("engine", "enqueue, allocating", {"number", engine});
+  auto number = static_cast<size_t>(engine);
+  return runAllocatingEngine(call, *self.engines[number], *self.engineContexts[number],
+                             {inputs, static_cast<size_t>(inputCount)}, slots,
+                             {results, static_cast<size_t>(resultCount)});
+}
+
 constexpr lw_api api = {
     LATEWOOD_ABI_VERSION, sizeof(lw_api),  parallelForCallback, requestCallback,    shapeCallback,
-    allocateCallback,     releaseCallback, failCallback,        failFormatCallback,
+    allocateCallback,     releaseCallback, failCallback,        failFormatCallback, enqueueCallback,
+    enqueueAllocCallback,
 };
 
 } // namespace
@@ -215,6 +240,7 @@ struct Session::State {
   std::vector<std::unique_ptr<FunctionState>> functions;
   /// The interpreter, where the host program is Lua source.
   std::unique_ptr<LuaState> lua;
+  std::vector<std::unique_ptr<EngineContext>> engineContexts;
   Ref<Storage> workspace;
   int64_t workspaceBytes = 0;
   CallFrame frame{};
@@ -259,6 +285,10 @@ StatusOr<Ref<Session>> Session::create(Ref<Client> client, Ref<Executable> execu
     if (const LuaProgram *program = executable->internals().luaProgram.get()) {
       LATEWOOD_ASSIGN_OR_RETURN(state.lua, LuaState::create(*program));
     }
+    for (const std::unique_ptr<Engine> &engine : executable->internals().engines) {
+      LATEWOOD_ASSIGN_OR_RETURN(auto context, engine->createContext());
+      state.engineContexts.push_back(std::move(context));
+    }
     for (const FunctionSignature &function : executable->functions())
       state.functions.push_back(
           std::make_unique<FunctionState>(function, executable->internals().entries[function.index], *state.pool));
@@ -267,6 +297,8 @@ StatusOr<Ref<Session>> Session::create(Ref<Client> client, Ref<Executable> execu
     state.frame.pool = state.pool.get();
     state.frame.threads = &client->threads();
     state.frame.image = executable->internals().image.get();
+    state.frame.engines = executable->internals().engines;
+    state.frame.engineContexts = state.engineContexts;
     state.client = std::move(client);
     state.executable = std::move(executable);
     state.options = options;

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# Looks for TensorRT's C++ headers: CMake option TENSORRT_ROOT, else the environment's. Sets LATEWOOD_TENSORRT and makes the target
+# LatewoodTensorRTHeaders. Nothing is linked: the libraries are opened when they are needed.
+set(TENSORRT_ROOT "$ENV{TENSORRT_ROOT}" CACHE PATH "Where TensorRT's headers are: a folder with include/NvInfer.h")
+set(LATEWOOD_TENSORRT OFF)
+if(TENSORRT_ROOT)
+  find_path(LATEWOOD_TENSORRT_INCLUDE NvInfer.h PATHS ${TENSORRT_ROOT} ${TENSORRT_ROOT}/include NO_DEFAULT_PATH)
+  if(NOT LATEWOOD_TENSORRT_INCLUDE)
+    message(FATAL_ERROR "There is no NvInfer.h in ${TENSORRT_ROOT}/include, which TENSORRT_ROOT names")
+  endif()
+  set(LATEWOOD_TENSORRT ON)
+  add_library(LatewoodTensorRTHeaders INTERFACE)
+  target_include_directories(LatewoodTensorRTHeaders SYSTEM INTERFACE ${LATEWOOD_TENSORRT_INCLUDE})
+  # Only for two names: without a toolkit, a header of ours has them.
+  find_path(LATEWOOD_CUDA_INCLUDE cuda_runtime_api.h PATHS /usr/local/cuda/include)
+  if(NOT LATEWOOD_CUDA_INCLUDE)
+    set(LATEWOOD_CUDA_INCLUDE ${CMAKE_SOURCE_DIR}/latewood/runtime/TensorRT/cuda)
+  endif()
+  target_include_directories(LatewoodTensorRTHeaders SYSTEM INTERFACE ${LATEWOOD_CUDA_INCLUDE})
+endif()

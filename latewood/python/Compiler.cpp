@@ -7,6 +7,7 @@
 // pass, and with the diagnostics as objects; a wrong option or pipeline becomes an InvalidArgumentError.
 
 #include "latewood/compiler/Driver/Compiler.h"
+#include "latewood/compiler/Driver/Report.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -215,6 +216,16 @@ void bindModule(nb::module_ &module) {
       .def("__str__", [](const Module &self) { return toText(self.str()); });
 }
 
+void bindReport(nb::module_ &module) {
+  nb::class_<Report>(module, "Report",
+                     "What one compilation did: passes and times, the program as graphs, memory, remarks, the parts of "
+                     "the executable. Filled by Pipeline.run and translate; also by those that fail.")
+      .def(nb::init<>())
+      .def(
+          "html", [](const Report &self) { return toText(self.html()); }, "A page that needs no other file.")
+      .def("json", [](const Report &self) { return toText(self.json()); }, "What the page shows, as JSON.");
+}
+
 void bindPipeline(nb::module_ &module) {
   nb::class_<PassStatistics>(module, "PassStatistics", "Time that one pass took.")
       .def_ro("pass_name", &PassStatistics::pass)
@@ -240,7 +251,7 @@ void bindPipeline(nb::module_ &module) {
       .def(
           "run",
           [](const Pipeline &self, nb::object target, const std::string &until, const std::string &since,
-             nb::handle dumpDir, nb::handle reproducer, nb::object onPhase) {
+             nb::handle dumpDir, nb::handle reproducer, nb::object onPhase, Report *report) {
             if (!nb::isinstance<Module>(target))
               throw nb::type_error("Pipeline.run: expected a Module");
             Pipeline::RunOptions options;
@@ -248,6 +259,7 @@ void bindPipeline(nb::module_ &module) {
             options.since = since;
             options.dumpDirectory = pathOf(dumpDir);
             options.reproducer = pathOf(reproducer);
+            options.report = report;
             // An exception must not pass through the compiler: it waits until the run has ended.
             std::optional<nb::python_error> raised;
             if (!onPhase.is_none())
@@ -271,14 +283,14 @@ void bindPipeline(nb::module_ &module) {
             return target;
           },
           "module"_a, nb::kw_only(), "until"_a = "", "since"_a = "", "dump_dir"_a = nb::none(),
-          "reproducer"_a = nb::none(), "on_phase"_a = nb::none(),
+          "reproducer"_a = nb::none(), "on_phase"_a = nb::none(), "report"_a = nb::none(),
           "Runs on the module, which is unchanged on failure, and returns it. until: stop after this phase. since: "
           "begin after "
           "this phase, which the module must have finished. dump_dir: a folder for one numbered file after each pass "
           "that "
           "changed something. reproducer: a file for the module before a phase that fails. on_phase: called with the "
           "name of each "
-          "phase before it.")
+          "phase before it. report: a Report that collects what the run does.")
       .def(
           "statistics", [](const Pipeline &self) { return self.getStatistics(); }, "Time of each pass of the last run.")
       .def_prop_ro(
@@ -299,15 +311,21 @@ NB_MODULE(_compiler, module) {
   bindDiagnostics(module);
   bindOptions(module);
   bindModule(module);
+  bindReport(module);
   bindPipeline(module);
   module.def(
-      "translate", [](Module &program) { return toBytes(check(unlocked([&] { return translate(program); }))); },
-      "module"_a, "The bytes of an executable file, from a module that has finished the last phase.");
+      "translate",
+      [](Module &program, Report *report) {
+        return toBytes(check(unlocked([&] { return translate(program, report); })));
+      },
+      "module"_a, "report"_a = nb::none(),
+      "The bytes of an executable file, from a module that has finished the last phase.");
   module.def(
       "compile",
-      [](nb::handle source, const StableHLOToExecutableOptions &options, const std::string &name) {
+      [](nb::handle source, const StableHLOToExecutableOptions &options, const std::string &name, Report *report) {
         std::string_view text = charactersOf(source);
-        return toBytes(check(unlocked([&] { return compile({text.data(), text.size()}, options, name); })));
+        return toBytes(check(unlocked([&] { return compile({text.data(), text.size()}, options, name, report); })));
       },
-      "source"_a, "options"_a, "name"_a = "<input>", "Parses, runs the pipeline, and translates.");
+      "source"_a, "options"_a, "name"_a = "<input>", "report"_a = nb::none(),
+      "Parses, runs the pipeline, and translates.");
 }

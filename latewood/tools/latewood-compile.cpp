@@ -2,6 +2,7 @@
 // latewood-compile: StableHLO in, an executable file out.
 
 #include "latewood/compiler/Driver/Compiler.h"
+#include "latewood/compiler/Driver/Report.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -20,6 +21,7 @@ enum class PrintPipeline { No, Indented, OneLine, Phases };
 struct Arguments {
   std::string input;
   std::string output;
+  std::string report;
   bool remarks = false;
   bool timing = false;
   std::optional<CodeForm> emit;
@@ -41,6 +43,9 @@ void printHelp() {
          "  --dump-dir=DIR       write the module into numbered files after each pass that changed it\n"
          "  --reproducer=FILE    when a pass fails, write what repeats the failure\n"
          "  --remarks            print what the compiler has to say about the program (standard error)\n"
+         "  --report=FILE        write a page (HTML) that shows passes and times, the program as a graph, memory, "
+         "remarks\n"
+         "                       and the parts of the executable; also of a compilation that fails\n"
          "  --timing             print the time of each phase and pass (standard error)\n"
          "  --help               this text\n\nOptions of the compilation:\n";
   for (const OptionDescription &option : getOptionDescriptions()) {
@@ -96,6 +101,12 @@ llvm::Expected<Arguments> parseArguments(int argc, char **argv) {
       result.run.since = argument.str();
     } else if (argument.consume_front("--dump-dir=")) {
       result.run.dumpDirectory = argument.str();
+    } else if (argument.consume_front("--report=")) {
+      result.report = argument.str();
+    } else if (argument == "--report") {
+      if (++i == argc)
+        return llvm::createStringError("--report needs a file name");
+      result.report = argv[i];
     } else if (argument.consume_front("--reproducer=")) {
       result.run.reproducer = argument.str();
     } else if (argument == "--emit=lua") {
@@ -192,7 +203,8 @@ llvm::Error printPipeline(PrintPipeline form, const StableHLOToExecutableOptions
   return llvm::Error::success();
 }
 
-llvm::Error compileFile(const Arguments &arguments, const StableHLOToExecutableOptions &options, Progress &progress) {
+llvm::Error compileFile(const Arguments &arguments, const StableHLOToExecutableOptions &options, Progress &progress,
+                        Report *report) {
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(arguments.input, /*IsText=*/false);
   if (!buffer)
     return llvm::createStringError("cannot read '" + arguments.input + "': " + buffer.getError().message());
@@ -204,6 +216,7 @@ llvm::Error compileFile(const Arguments &arguments, const StableHLOToExecutableO
   if (!module)
     return module.takeError();
   Pipeline::RunOptions run = arguments.run;
+  run.report = report;
   run.onPhase = [&](llvm::StringRef phase) { progress.show(phase); };
   if (llvm::Error error = pipeline->run(*module, run))
     return error;
@@ -224,7 +237,7 @@ llvm::Error compileFile(const Arguments &arguments, const StableHLOToExecutableO
   } else {
     progress.show("translate");
     auto start = std::chrono::steady_clock::now();
-    auto bytes = translate(*module);
+    auto bytes = translate(*module, report);
     if (!bytes)
       return bytes.takeError();
     translation = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -239,6 +252,16 @@ llvm::Error compileFile(const Arguments &arguments, const StableHLOToExecutableO
   if (arguments.timing)
     printTiming(*pipeline, translation);
   return llvm::Error::success();
+}
+
+// Compiles, and writes the report, if one is wanted, whatever came of it.
+llvm::Error compileAndReport(const Arguments &arguments, const StableHLOToExecutableOptions &options,
+                             Progress &progress) {
+  Report report;
+  llvm::Error error = compileFile(arguments, options, progress, arguments.report.empty() ? nullptr : &report);
+  if (!arguments.report.empty())
+    return llvm::joinErrors(std::move(error), writeFile(arguments.report, report.html()));
+  return error;
 }
 
 } // namespace
@@ -256,7 +279,7 @@ int main(int argc, char **argv) {
   if (!options)
     return fail(llvm::toString(options.takeError()));
   Progress progress;
-  llvm::Error error = arguments->printPipeline == PrintPipeline::No ? compileFile(*arguments, *options, progress)
+  llvm::Error error = arguments->printPipeline == PrintPipeline::No ? compileAndReport(*arguments, *options, progress)
                                                                     : printPipeline(arguments->printPipeline, *options);
   progress.clear();
   return error ? fail(llvm::toString(std::move(error))) : 0;

@@ -4,7 +4,9 @@
 #include "latewood/compiler/Driver/Compiler.h"
 #include "latewood/compiler/Driver/ModuleImpl.h"
 #include "latewood/compiler/Driver/Phases.h"
+#include "latewood/compiler/Driver/Report.h"
 #include "latewood/compiler/Translate/Translate.h"
+#include <chrono>
 
 using namespace mlir;
 
@@ -20,15 +22,24 @@ llvm::Error Module::checkLowered() const {
   return llvm::Error::success();
 }
 
-llvm::Expected<Bytes> translate(Module &module) {
+llvm::Expected<Bytes> translate(Module &module, Report *report) {
   if (llvm::Error error = module.checkLowered())
     return std::move(error);
   Module::Impl &impl = *module.impl;
   DiagnosticCollector collector(impl.context.get(), *impl.source, impl.name);
+  auto start = std::chrono::steady_clock::now();
   auto bytes = translate::translateToExecutable(*impl.module);
+  std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+  std::vector<Diagnostic> diagnostics = collector.take();
+  if (report) {
+    report->addTime("translate", "machine code, linking, file", time.count());
+    report->addDiagnostics(diagnostics);
+    if (succeeded(bytes))
+      report->addExecutable(*bytes);
+  }
   if (failed(bytes))
-    return makeCompilationError("translation failed", collector.take());
-  impl.keep(collector.take());
+    return makeCompilationError("translation failed", std::move(diagnostics));
+  impl.keep(std::move(diagnostics));
   return std::move(*bytes);
 }
 
@@ -45,16 +56,19 @@ llvm::Expected<std::string> translateToText(Module &module, CodeForm form) {
   return std::move(*text);
 }
 
-llvm::Expected<Bytes> compile(StringRef textOrBytecode, const StableHLOToExecutableOptions &options, StringRef name) {
+llvm::Expected<Bytes> compile(StringRef textOrBytecode, const StableHLOToExecutableOptions &options, StringRef name,
+                              Report *report) {
   auto pipeline = Pipeline::stableHLOToExecutable(options);
   if (!pipeline)
     return pipeline.takeError();
   auto module = Module::parse(textOrBytecode, name);
   if (!module)
     return module.takeError();
-  if (llvm::Error error = pipeline->run(*module))
+  Pipeline::RunOptions run;
+  run.report = report;
+  if (llvm::Error error = pipeline->run(*module, run))
     return std::move(error);
-  return translate(*module);
+  return translate(*module, report);
 }
 
 } // namespace latewood::driver

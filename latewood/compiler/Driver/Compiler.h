@@ -30,6 +30,8 @@ namespace latewood::driver {
 
 using Bytes = std::vector<uint8_t>;
 
+class Report;
+
 enum class CodeForm;
 
 /// A program and the context that it lives in.
@@ -62,7 +64,7 @@ public:
 
 private:
   friend class Pipeline;
-  friend llvm::Expected<Bytes> translate(Module &module);
+  friend llvm::Expected<Bytes> translate(Module &module, Report *report);
   friend llvm::Expected<std::string> translateToText(Module &module, CodeForm form);
   llvm::Error checkLowered() const;
   struct Impl;
@@ -112,6 +114,8 @@ public:
     /// Where the module as it was before a failing phase goes, with the command that repeats the failure; empty:
     /// nowhere.
     std::string reproducer;
+    /// Collects what the run did; not owned.
+    Report *report = nullptr;
     /// Called before each phase with its name, for progress.
     std::function<void(llvm::StringRef phase)> onPhase;
   };
@@ -131,8 +135,8 @@ private:
   mutable std::vector<PassStatistics> statistics;
 };
 
-/// Translates a module that has finished phase lower.
-llvm::Expected<Bytes> translate(Module &module);
+/// Translates a module that has finished phase lower. A report gets the time, the remarks, and what is in the file.
+llvm::Expected<Bytes> translate(Module &module, Report *report = nullptr);
 
 /// The code of such a module for reading: the host program as Lua source, or everything as LLVM IR before it is
 /// optimized.
@@ -141,6 +145,6 @@ llvm::Expected<std::string> translateToText(Module &module, CodeForm form);
 
 /// Parses, runs the pipeline, and translates.
 llvm::Expected<Bytes> compile(llvm::StringRef textOrBytecode, const StableHLOToExecutableOptions &options,
-                              llvm::StringRef name = "<input>");
+                              llvm::StringRef name = "<input>", Report *report = nullptr);
 
 } // namespace latewood::driver

@@ -91,6 +91,16 @@ static FileLineColLoc findFile(Location loc) {
       .Default([](LocationAttr) { return FileLineColLoc(); });
 }
 
+std::string locationText(Location loc) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (FileLineColLoc file = findFile(loc))
+    os << file.getFilename().getValue() << ':' << file.getLine() << ':' << file.getColumn();
+  else if (!isa<UnknownLoc>(loc))
+    os << loc;
+  return text;
+}
+
 static StringRef getLine(StringRef text, unsigned number) {
   for (unsigned line = 1; line < number; ++line) {
     size_t end = text.find('\n');
@@ -118,10 +128,8 @@ Diagnostic DiagnosticCollector::convert(mlir::Diagnostic &diagnostic) const {
     break;
   }
   result.message = diagnostic.str();
-  Location loc = diagnostic.getLocation();
-  if (FileLineColLoc file = findFile(loc)) {
-    llvm::raw_string_ostream(result.location)
-        << file.getFilename().getValue() << ':' << file.getLine() << ':' << file.getColumn();
+  result.location = locationText(diagnostic.getLocation());
+  if (FileLineColLoc file = findFile(diagnostic.getLocation())) {
     if (file.getFilename().getValue() == sourceName) {
       result.sourceLine = getLine(source, file.getLine()).str();
       result.column = file.getColumn();
@@ -132,8 +140,6 @@ Diagnostic DiagnosticCollector::convert(mlir::Diagnostic &diagnostic) const {
         result.sourceLine += "…";
       }
     }
-  } else if (!isa<UnknownLoc>(loc)) {
-    llvm::raw_string_ostream(result.location) << loc;
   }
   for (mlir::Diagnostic &note : diagnostic.getNotes())
     result.notes.push_back(convert(note));

@@ -30,6 +30,10 @@ struct Diagnostic {
   std::string str() const;
 };
 
+/// The place in a file that a location stands for, as `file:line:column`; MLIR's text where it has none; empty when it
+/// is unknown.
+std::string locationText(mlir::Location loc);
+
 /// A failed compilation. The message shows its errors.
 class CompilationError : public llvm::ErrorInfo<CompilationError> {
 public:

@@ -5,6 +5,7 @@
 #include "latewood/compiler/Driver/Passes.h"
 #include "latewood/compiler/Driver/Phases.h"
 #include "latewood/compiler/Driver/Registration.h"
+#include "latewood/compiler/Driver/Report.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
@@ -136,21 +137,31 @@ namespace {
 class RunInstrumentation : public PassInstrumentation {
 public:
   RunInstrumentation(ModuleOp root, DiagnosticCollector &collector, std::vector<PassStatistics> &statistics,
-                     StringRef phase, StringRef dumpDirectory, unsigned &dumpNumber)
+                     StringRef phase, StringRef dumpDirectory, unsigned &dumpNumber, Report *report)
       : root(root), collector(collector), statistics(statistics), phase(phase), dumpDirectory(dumpDirectory),
-        dumpNumber(dumpNumber) {
+        dumpNumber(dumpNumber), report(report) {
     if (!dumpDirectory.empty())
       fingerprint.emplace(root);
   }
 
-  void runBeforePass(Pass *pass, Operation *) override {
+  void runBeforePass(Pass *pass, Operation *op) override {
     if (pass->getArgument().empty())
       return; // an adaptor that only runs others
+    if (report)
+      report->beforePass(pass->getArgument(), op);
     collector.setCurrentPass(toText(*pass));
     started.push_back(std::chrono::steady_clock::now());
   }
-  void runAfterPass(Pass *pass, Operation *) override { finish(pass); }
-  void runAfterPassFailed(Pass *pass, Operation *) override { finish(pass); }
+  void runAfterPass(Pass *pass, Operation *op) override {
+    finish(pass);
+    if (report && !pass->getArgument().empty())
+      report->afterPass(pass->getArgument(), op, root, statistics.back());
+  }
+  void runAfterPassFailed(Pass *pass, Operation *) override {
+    finish(pass);
+    if (report && !pass->getArgument().empty())
+      report->addTime(phase, (pass->getArgument() + " (failed)").str(), statistics.back().milliseconds);
+  }
 
 private:
   void finish(Pass *pass) {
@@ -183,6 +194,7 @@ private:
   StringRef phase;
   StringRef dumpDirectory;
   unsigned &dumpNumber;
+  Report *report;
   std::optional<OperationFingerPrint> fingerprint;
   std::vector<std::chrono::steady_clock::time_point> started;
 };
@@ -277,6 +289,8 @@ llvm::Error Pipeline::run(Module &module, const RunOptions &options) const {
   Module::Impl &impl = *module.impl;
   DiagnosticCollector collector(impl.context.get(), *impl.source, impl.name);
   OwningOpRef<ModuleOp> work = impl.module->clone();
+  if (options.report)
+    options.report->setProgram(impl.name, *impl.source, *work);
   for (const Section &section : ArrayRef(sections).slice(begin, end < begin ? 0 : end - begin)) {
     if (options.onPhase)
       options.onPhase(section.phase);
@@ -284,16 +298,22 @@ llvm::Error Pipeline::run(Module &module, const RunOptions &options) const {
     if (failed(parsePassPipeline(section.passes, manager, llvm::nulls())))
       return llvm::createStringError("internal error: a printed phase does not parse: " + section.passes);
     manager.addInstrumentation(std::make_unique<RunInstrumentation>(*work, collector, statistics, section.phase,
-                                                                    options.dumpDirectory, dumpNumber));
+                                                                    options.dumpDirectory, dumpNumber, options.report));
     OwningOpRef<ModuleOp> before = options.reproducer.empty() ? OwningOpRef<ModuleOp>() : work->clone();
     if (failed(manager.run(*work))) {
       if (before)
         writeReproducer(options.reproducer, section.passes, *before);
       std::string where = section.phase.empty() ? "" : " in phase " + section.phase;
-      return makeCompilationError("compilation failed" + where, collector.take());
+      std::vector<Diagnostic> diagnostics = collector.take();
+      if (options.report)
+        options.report->addDiagnostics(diagnostics);
+      return makeCompilationError("compilation failed" + where, std::move(diagnostics));
     }
   }
-  impl.keep(collector.take());
+  std::vector<Diagnostic> diagnostics = collector.take();
+  if (options.report)
+    options.report->addDiagnostics(diagnostics);
+  impl.keep(std::move(diagnostics));
   impl.module = std::move(work);
   return llvm::Error::success();
 }

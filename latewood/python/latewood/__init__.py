@@ -51,13 +51,15 @@ __all__ = [
 ]
 
 
-def compile(program: Any, options: Any = None) -> Executable:
+def compile(program: Any, options: Any = None, *, report: Any = None) -> Executable:
     """Compiles a StableHLO program for this machine.
 
     Args:
         program: StableHLO as text or bytes (MLIR bytecode), a path to a file of either, or an object with a text form:
             JAX's Lowered (`jax.jit(f).lower(x)`), Exported and ir.Module, or a latewood.compiler.Module.
         options: a latewood.compiler.StableHLOToExecutableOptions, or a list of `--name=value` strings.
+        report: a path for a page (HTML) that shows passes and times, the program as graphs, memory, remarks and the parts of
+            the executable; written also when the compilation fails. Or a latewood.compiler.Report.
 
     Returns:
         An executable, which can be called, saved, and loaded elsewhere.
@@ -68,7 +70,7 @@ def compile(program: Any, options: Any = None) -> Executable:
         NotFoundError: no file at the path.
     """
     compiler = importlib.import_module(".compiler", __name__)
-    return compiler.CompilerClient().stablehlo_to_executable(program, options)
+    return compiler.CompilerClient().stablehlo_to_executable(program, options, report=report)
 
 
 def __getattr__(name: str) -> Any:

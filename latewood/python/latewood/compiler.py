@@ -14,10 +14,21 @@ CompilationError that a failure raises.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
-from ._compiler import Diagnostic, Module, PassStatistics, Pipeline, StableHLOToExecutableOptions, compile, translate
+from ._compiler import (
+    Diagnostic,
+    Module,
+    PassStatistics,
+    Pipeline,
+    Report,
+    StableHLOToExecutableOptions,
+    compile,
+    translate,
+)
 from ._executable import Executable
 from ._program import source_of
 from .errors import CompilationError, InvalidArgumentError
@@ -29,6 +40,7 @@ __all__ = [
     "Module",
     "PassStatistics",
     "Pipeline",
+    "Report",
     "StableHLOToExecutableOptions",
     "parse",
 ]
@@ -55,6 +67,19 @@ def parse(program: Any) -> Module:
     return Module.parse(source, name)
 
 
+@contextmanager
+def _reporting(report: Any) -> Iterator[Report | None]:
+    """What collects for `report`: a Report, or a path that the page is written to at the end, whatever came of it."""
+    if report is None or isinstance(report, Report):
+        yield report
+        return
+    path, collector = Path(report), Report()
+    try:
+        yield collector
+    finally:
+        path.write_text(collector.html(), encoding="utf-8")
+
+
 class CompilerClient:
     """Where compilation starts. It holds nothing: modules have contexts of their own, and any number of threads may compile."""
 
@@ -70,17 +95,20 @@ class CompilerClient:
         """The same under the reference system's newer name."""
         return self.get_stablehlo_to_executable_pipeline(options)
 
-    def translate_to_runtime_executable(self, module: Module) -> Executable:
+    def translate_to_runtime_executable(self, module: Module, report: Report | None = None) -> Executable:
         """An executable from a module that has finished the last phase."""
-        return Executable(translate(module))
+        return Executable(translate(module, report))
 
     def translate_mlir_to_executable(self, module: Module) -> Executable:
         """The same under the reference system's newer name."""
         return self.translate_to_runtime_executable(module)
 
-    def stablehlo_to_executable(self, module: Any, options: Any = None) -> Executable:
-        """All three steps. `module` is a Module, which stays as it is, or whatever latewood.compile takes."""
-        if isinstance(module, Module):
-            return Executable(translate(self.get_stablehlo_to_executable_pipeline(options).run(module.clone())))
-        source, name = source_of(module)
-        return Executable(compile(source, options_from(options), name))
+    def stablehlo_to_executable(self, module: Any, options: Any = None, *, report: Any = None) -> Executable:
+        """All three steps. `module` is a Module, which stays as it is, or whatever latewood.compile takes. report: a path that
+        a page about the compilation is written to, or a Report."""
+        with _reporting(report) as collector:
+            if isinstance(module, Module):
+                pipeline = self.get_stablehlo_to_executable_pipeline(options)
+                return Executable(translate(pipeline.run(module.clone(), report=collector), collector))
+            source, name = source_of(module)
+            return Executable(compile(source, options_from(options), name, collector))

@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// All memory that a function needs besides its arguments becomes one block, whose size is known at compile time.
+// All memory that a function needs besides its arguments becomes one block, whose size is known at compile time; buffers
+// of dynamic shape become one more, whose size is known when the function begins (PlanDynamicMemory.h).
 //
 // A buffer lives from its allocation to the last operation of its block that contains a use of it or of a view of it (a
 // use inside of a loop keeps it for the whole loop). Buffers that live at the same time get disjoint places, found by
 // best fit in several orders, of which the one with the lowest peak is taken. What a called function needs is a buffer
 // of the caller that lives during the call.
 //
-// In: memref.alloc of static shape, anywhere in functions; no scf.forall. Out: no allocation. Each function has a
-// trailing argument, memref<Nxi8>, of which all buffers are views, and the attribute cpu.workspace_bytes: for a cluster
-// function that is the workspace of a call, for the body of a parallel loop the scratch of a thread. A kernel
-// (`cpu.kernel`) that needs no memory has neither.
+// In: memref.alloc anywhere in functions, of sizes that are known when the function begins; no scf.forall. Out: no
+// memref.alloc. Each function has a trailing argument, memref<Nxi8>, of which all buffers are views, and the attribute
+// cpu.workspace_bytes: for a cluster function that is the workspace of a call, for the body of a parallel loop the
+// scratch of a thread. A kernel (`cpu.kernel`) that needs no memory has neither. Buffers of dynamic shape lie in memory
+// that a cluster function asks for with cpu.allocate. A private function is given it by its callers, who compute how much it
+// needs: it lies behind the static buffers, and the trailing argument is a memref<i8>.
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
+#include "latewood/compiler/Engines/CPU/Lifetimes.h"
 #include "latewood/compiler/Engines/CPU/OutlineKernels.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
-#include "latewood/format/abi.h"
+#include "latewood/compiler/Engines/CPU/PlanDynamicMemory.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/Transforms/BufferViewFlowAnalysis.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Interfaces/LoopLikeInterface.h"
 #include <cmath>
 
 namespace latewood::cpu {
@@ -108,22 +111,10 @@ int64_t place(MutableArrayRef<Lifetime> lifetimes, Before before) {
   return peak;
 }
 
-std::optional<int64_t> bytesOf(MemRefType type) {
-  Type element = type.getElementType();
-  int64_t parts = 1;
-  if (auto complex = dyn_cast<ComplexType>(element)) {
-    parts = 2;
-    element = complex.getElementType();
-  }
-  if (!type.hasStaticShape() || !type.getLayout().isIdentity() || !element.isIntOrIndexOrFloat())
-    return std::nullopt;
-  int64_t width = element.isIndex() ? 8 : llvm::PowerOf2Ceil(llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
-  return llvm::alignTo(type.getNumElements() * parts * width, LATEWOOD_ALIGNMENT);
-}
-
 struct PlanMemoryPass : cpu::impl::PlanMemoryPassBase<PlanMemoryPass> {
   void runOnOperation() override {
     planned.clear();
+    dynamicBytes.clear();
     SymbolTableCollection symbols;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal() && failed(planAfterCallees(function, symbols)))
@@ -133,28 +124,56 @@ struct PlanMemoryPass : cpu::impl::PlanMemoryPassBase<PlanMemoryPass> {
   LogicalResult planAfterCallees(func::FuncOp function, SymbolTableCollection &symbols) {
     if (!planned.insert(function).second)
       return success();
-    SmallVector<func::CallOp> calls;
-    function.walk([&](func::CallOp call) { calls.push_back(call); });
-    for (func::CallOp call : calls) {
-      auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
+    SmallVector<Operation *> calls;
+    function.walk([&](Operation *op) {
+      if (isa<func::CallOp, ParallelForOp>(op))
+        calls.push_back(op);
+    });
+    for (Operation *call : calls) {
+      auto loop = dyn_cast<ParallelForOp>(call);
+      auto callee = symbols.lookupNearestSymbolFrom<func::FuncOp>(
+          call, loop ? loop.getBodyAttr() : cast<func::CallOp>(call).getCalleeAttr());
       if (!callee || callee.isExternal())
         continue;
       if (failed(planAfterCallees(callee, symbols)))
         return failure();
-      if (callee.getNumArguments() == call.getNumOperands())
-        continue;
+      Value bytes = dynamicBytes.lookup(callee);
       OpBuilder builder(call);
-      auto type = cast<MemRefType>(callee.getArgumentTypes().back());
-      call.getOperandsMutable().append(memref::AllocOp::create(builder, call.getLoc(), type).getResult());
+      if (bytes) {
+        bytes = computeInCaller(builder, call, bytes, [&](BlockArgument argument) -> Value {
+          // The range of a loop's body is none of the loop's operands.
+          unsigned number = argument.getArgNumber();
+          if (!loop)
+            return call->getOperand(number);
+          return number < 2 ? Value() : loop.getCaptured()[number - 2];
+        });
+        if (!bytes)
+          return failure();
+      }
+      if (loop && bytes) {
+        loop.getScratchMutable().assign(bytes);
+      } else if (bytes) {
+        auto type = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
+        Value memory = memref::AllocOp::create(builder, call->getLoc(), type, bytes);
+        memory = memref::ReinterpretCastOp::create(
+            builder, call->getLoc(), cast<MemRefType>(callee.getArgumentTypes().back()), memory,
+            builder.getIndexAttr(0), ArrayRef<OpFoldResult>(), ArrayRef<OpFoldResult>());
+        call->insertOperands(call->getNumOperands(), memory);
+      } else if (!loop && callee.getNumArguments() != call->getNumOperands()) {
+        auto type = cast<MemRefType>(callee.getArgumentTypes().back());
+        call->insertOperands(call->getNumOperands(),
+                             memref::AllocOp::create(builder, call->getLoc(), type).getResult());
+      }
     }
     return plan(function);
   }
 
   LogicalResult plan(func::FuncOp function) {
     SmallVector<Lifetime> lifetimes;
-    if (failed(findLifetimes(function, lifetimes)))
+    SmallVector<DynamicLifetime> dynamic;
+    if (failed(findLifetimes(function, lifetimes, dynamic)))
       return failure();
-    if (lifetimes.empty() && function->hasAttr(kKernelAttrName))
+    if (lifetimes.empty() && dynamic.empty() && function->hasAttr(kKernelAttrName))
       return success();
 
     Before orders[] = {[](const Lifetime *a, const Lifetime *b) { return a->bytes > b->bytes; },
@@ -183,82 +202,89 @@ struct PlanMemoryPass : cpu::impl::PlanMemoryPassBase<PlanMemoryPass> {
       return function.emitError("memory planning gave one place to two buffers that live at the same time");
 
     OpBuilder builder(function.getContext());
-    auto type = MemRefType::get({peak}, builder.getI8Type());
+    bool isGivenDynamic = !dynamic.empty() && function.isPrivate();
+    auto type = isGivenDynamic ? MemRefType::get({}, builder.getI8Type()) : MemRefType::get({peak}, builder.getI8Type());
     unsigned index = function.getNumArguments();
     if (failed(function.insertArgument(index, type, nullptr, function.getLoc())))
       return failure();
     function.setArgAttr(index, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
     function->setAttr(ParallelForOp::getWorkspaceAttrName(), builder.getI64IntegerAttr(peak));
     Value memory = function.getArgument(index);
+    if (!dynamic.empty() && failed(planDynamic(function, dynamic, isGivenDynamic ? peak : 0, memory)))
+      return failure();
     for (Lifetime &lifetime : best) {
       builder.setInsertionPoint(lifetime.op);
       Value offset = arith::ConstantIndexOp::create(builder, lifetime.op.getLoc(), lifetime.offset);
-      Value view =
-          memref::ViewOp::create(builder, lifetime.op.getLoc(), lifetime.op.getType(), memory, offset, ValueRange());
-      lifetime.op.replaceAllUsesWith(view);
-      lifetime.op.erase();
+      replaceByView(builder, lifetime.op, memory, offset);
     }
     return success();
   }
 
-  LogicalResult findLifetimes(func::FuncOp function, SmallVectorImpl<Lifetime> &lifetimes) {
-    // Each operation has a number before its regions and one after.
-    DenseMap<Operation *, std::pair<int64_t, int64_t>> numbers;
-    int64_t next = 0;
-    std::function<void(Operation *)> number = [&](Operation *op) {
-      int64_t begin = next++;
-      for (Region &region : op->getRegions())
-        for (Block &block : region)
-          for (Operation &nested : block)
-            number(&nested);
-      numbers[op] = {begin, next++};
-    };
-    number(function);
+  /// Buffers of dynamic shape lie behind `peak` bytes of `memory`, which becomes that memory under its true size, or in
+  /// memory that the function asks for.
+  LogicalResult planDynamic(func::FuncOp function, ArrayRef<DynamicLifetime> lifetimes, int64_t peak, Value &memory) {
+    Location loc = function.getLoc();
+    OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
+    FailureOr<SmallVector<Value>> places = placeDynamic(builder, function, lifetimes, peak);
+    if (failed(places))
+      return failure();
+    Value bytes = places->pop_back_val(), block;
+    auto type = MemRefType::get({ShapedType::kDynamic}, builder.getI8Type());
+    if (function.isPrivate()) {
+      memory = block = memref::ReinterpretCastOp::create(builder, loc, type, memory, builder.getIndexAttr(0),
+                                                         ArrayRef<OpFoldResult>{bytes},
+                                                         ArrayRef<OpFoldResult>{builder.getIndexAttr(1)});
+      dynamicBytes[function] = bytes;
+    } else {
+      block = AllocateOp::create(builder, loc, type, bytes);
+      function.walk([&](func::ReturnOp op) {
+        OpBuilder atEnd(op);
+        ReleaseOp::create(atEnd, op.getLoc(), block);
+      });
+    }
+    for (auto [lifetime, place] : llvm::zip_equal(lifetimes, *places)) {
+      builder.setInsertionPoint(lifetime.op);
+      replaceByView(builder, lifetime.op, block, place);
+    }
+    return success();
+  }
 
+  static void replaceByView(OpBuilder &builder, memref::AllocOp op, Value memory, Value offset) {
+    op.replaceAllUsesWith(memref::ViewOp::create(builder, op.getLoc(), op.getType(), memory, offset,
+                                                 op.getDynamicSizes())
+                              .getResult());
+    op.erase();
+  }
+
+  LogicalResult findLifetimes(func::FuncOp function, SmallVectorImpl<Lifetime> &lifetimes,
+                              SmallVectorImpl<DynamicLifetime> &dynamic) {
     SmallVector<memref::AllocOp> allocations;
     function.walk([&](memref::AllocOp op) { allocations.push_back(op); });
     if (allocations.empty())
       return success();
+    ProgramOrder order(function);
     BufferViewFlowAnalysis flow(function);
     for (memref::AllocOp op : allocations) {
-      std::optional<int64_t> bytes = bytesOf(op.getType());
-      if (!bytes)
-        return op.emitError("cannot plan memory for ") << op.getType() << ": only buffers of static shape have a place";
-      Block *block = op->getBlock();
-      int64_t first = numbers[op].first, last = first;
+      std::optional<int64_t> bytes = plannedBytes(op.getType());
+      if (!bytes && op.getType().hasStaticShape())
+        return op.emitError("cannot plan memory for ") << op.getType() << ": its elements have no fixed size in memory";
       SmallVector<Operation *> deallocations;
-      for (Value alias : flow.resolve(op.getResult())) {
-        auto argument = dyn_cast<BlockArgument>(alias);
-        if (argument && isa<LoopLikeOpInterface>(argument.getOwner()->getParentOp()) &&
-            argument.getOwner()->getParentOp()->isProperAncestor(op))
-          return op.emitError("cannot plan memory for a buffer that one iteration of a loop hands to the next");
-        for (Operation *user : alias.getUsers()) {
-          if (isa<memref::DeallocOp>(user)) {
-            deallocations.push_back(user);
-            continue;
-          }
-          // A value that left its block lives in the enclosing one, for as long as the operation that held it.
-          Operation *ancestor = block->findAncestorOpInBlock(*user);
-          while (!ancestor) {
-            Operation *parent = block->getParentOp();
-            if (!parent || parent == function)
-              return op.emitError("cannot plan memory for a buffer that leaves its function");
-            first = std::min(first, numbers[parent].first);
-            last = std::max(last, numbers[parent].second);
-            block = parent->getBlock();
-            ancestor = block->findAncestorOpInBlock(*user);
-          }
-          last = std::max(last, numbers[ancestor].second);
-        }
-      }
+      FailureOr<LiveRange> range = findLiveRange(op.getResult(), order, flow, deallocations);
+      if (failed(range))
+        return failure();
       for (Operation *deallocation : deallocations)
         deallocation->erase();
-      lifetimes.push_back({op, first, last, *bytes});
+      if (bytes)
+        lifetimes.push_back({op, range->first, range->last, *bytes});
+      else
+        dynamic.push_back({op, *range});
     }
     return success();
   }
 
   llvm::SmallPtrSet<Operation *, 16> planned;
+  /// Of private functions: the bytes of their last argument, a value at their beginning.
+  llvm::DenseMap<Operation *, Value> dynamicBytes;
 };
 
 } // namespace

@@ -26,6 +26,11 @@ latewood_install_headers(Runtime latewood/runtime
   Status.h Storage.h Stream.h Trace.h Value.h)
 latewood_install_headers(Runtime latewood/format abi.h executable.fbs)
 
+if(LATEWOOD_TENSORRT)
+  # Found by the runtime, by name, beside itself.
+  install(TARGETS LatewoodTensorRT LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT Runtime)
+endif()
+
 if(LATEWOOD_BUILD_COMPILER)
   # MLIR and LLVM stay where they were found, which is not where the loader looks by itself.
   set_target_properties(LatewoodCompiler latewood-compile latewood-opt PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)

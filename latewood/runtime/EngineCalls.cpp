@@ -27,10 +27,9 @@ public:
     const lw_operand &output = outputs[index];
     if (std::equal(extents.begin(), extents.end(), output.extents))
       return output.data;
-    failure = internalError(
-        "an engine gives its result " + std::to_string(index) + " the shape " +
-        shapeText(extents) + " where the host program has memory of the shape " +
-        shapeText({output.extents, extents.size()}));
+    failure =
+        internalError("an engine gives its result " + std::to_string(index) + " the shape " + shapeText(extents) +
+                      " where the host program has memory of the shape " + shapeText({output.extents, extents.size()}));
     return nullptr;
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A host program's call of an engine, in terms of the call frame alone: results in destination style, or allocated, be it
-// from an output slot or as temporary memory. Internal.
+// A host program's call of an engine, in terms of the call frame alone: results in destination style, or allocated, be
+// it from an output slot or as temporary memory. Internal.
 
 #ifndef LATEWOOD_RUNTIME_ENGINECALLS_H
 #define LATEWOOD_RUNTIME_ENGINECALLS_H

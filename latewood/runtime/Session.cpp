@@ -210,8 +210,8 @@ int32_t enqueueCallback(lw_call *call, int64_t engine, const lw_operand *inputs,
   auto &self = static_cast<CallFrame &>(*call);
   trace::Span span("engine", "enqueue", {"number", engine});
   auto number = static_cast<size_t>(engine);
-  return runEngine(call, *self.engines[number], *self.engineContexts[number],
-                   {inputs, static_cast<size_t>(inputCount)}, {outputs, static_cast<size_t>(outputCount)});
+  return runEngine(call, *self.engines[number], *self.engineContexts[number], {inputs, static_cast<size_t>(inputCount)},
+                   {outputs, static_cast<size_t>(outputCount)});
 }
 
 int32_t enqueueAllocCallback(lw_call *call, int64_t engine, const lw_operand *inputs, int64_t inputCount,
@@ -225,9 +225,8 @@ int32_t enqueueAllocCallback(lw_call *call, int64_t engine, const lw_operand *in
 }
 
 constexpr lw_api api = {
-    LATEWOOD_ABI_VERSION, sizeof(lw_api),  parallelForCallback, requestCallback,    shapeCallback,
-    allocateCallback,     releaseCallback, failCallback,        failFormatCallback, enqueueCallback,
-    enqueueAllocCallback,
+    LATEWOOD_ABI_VERSION, sizeof(lw_api), parallelForCallback, requestCallback, shapeCallback,        allocateCallback,
+    releaseCallback,      failCallback,   failFormatCallback,  enqueueCallback, enqueueAllocCallback,
 };
 
 } // namespace

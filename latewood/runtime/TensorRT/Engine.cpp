@@ -267,8 +267,9 @@ Status TensorRTContext::setInput(size_t index, const EngineInput &given) {
     LATEWOOD_RETURN_IF_ERROR(input.device.reserve(bytes));
     address = input.device.data();
     if (bytes != 0)
-      LATEWOOD_RETURN_IF_ERROR(cuda.check(cuda.copy(input.device.data(), given.data, bytes, copyByAddress, stream.handle),
-                                          "cannot copy " + std::to_string(bytes) + " bytes to the device"));
+      LATEWOOD_RETURN_IF_ERROR(
+          cuda.check(cuda.copy(input.device.data(), given.data, bytes, copyByAddress, stream.handle),
+                     "cannot copy " + std::to_string(bytes) + " bytes to the device"));
   }
   if (address != input.address) {
     if (!context->setInputTensorAddress(tensor.name.c_str(), address))

@@ -53,10 +53,9 @@ Status find(void *library, const char *what, const char *name, Function &functio
 
 Status openAll(Libraries &libraries) {
   LATEWOOD_ASSIGN_OR_RETURN(
-      void *inference,
-      openOne("LATEWOOD_TENSORRT_LIBRARY", {"libtensorrt_rtx.so.1", "libnvinfer.so.11"}, "TensorRT",
-              "install TensorRT, or TensorRT-RTX (pip install tensorrt-rtx-cu13-libs), and let "
-              "LATEWOOD_TENSORRT_LIBRARY name its library"));
+      void *inference, openOne("LATEWOOD_TENSORRT_LIBRARY", {"libtensorrt_rtx.so.1", "libnvinfer.so.11"}, "TensorRT",
+                               "install TensorRT, or TensorRT-RTX (pip install tensorrt-rtx-cu13-libs), and let "
+                               "LATEWOOD_TENSORRT_LIBRARY name its library"));
   LATEWOOD_ASSIGN_OR_RETURN(void *cuda,
                             openOne("LATEWOOD_CUDART_LIBRARY", {"libcudart.so.13", "libcudart.so.12", "libcudart.so"},
                                     "CUDA's runtime library",

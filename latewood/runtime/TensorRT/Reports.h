@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What TensorRT says, made part of our errors. It reports in two ways: to a logger, which is one for the process, and to
-// an error recorder, which each engine and context has. Both may be called by any thread.
+// What TensorRT says, made part of our errors. It reports in two ways: to a logger, which is one for the process, and
+// to an error recorder, which each engine and context has. Both may be called by any thread.
 #ifndef LATEWOOD_RUNTIME_TENSORRT_REPORTS_H
 #define LATEWOOD_RUNTIME_TENSORRT_REPORTS_H
 

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A stand-in for TensorRT's library, for tests on machines without a GPU. It has the real interfaces, with their
+// vtables, and engines that carry an executable of ours for the CPU: `in0`, `in1`, … are the arguments of its function
+// `main`, and `out0`, … the results. Running an engine calls that function.
+//
+//   engine = "STANDIN1" <executable file>
+//
+// The library is as difficult as the real one may be. `standin_behave` takes a list of words, separated by commas:
+//   twice    asks an output allocator for too little first, then for more
+//   shrink   asks for too much first, then for what is needed
+//   zero     asks for 0 bytes first
+//   fail     fails in the middle: after memory was asked for, before shapes are told
+//   profiles has two optimization profiles: extents of 1 to 8, and of 9 to 4096
+// Shapes are told at the end of an enqueue, and results whose extents the signature does not know need an allocator.
+
+#include "Unused.h"
+#include "latewood/runtime/latewood.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace latewood::standin {
+
+constexpr std::string_view magic = "STANDIN1";
+
+std::mutex behaviourMutex;
+std::string behaviour;
+std::atomic<int64_t> addressesSet{0}, shapesSet{0}, runs{0};
+
+bool behaves(std::string_view word) {
+  std::lock_guard lock(behaviourMutex);
+  return ("," + behaviour + ",").find("," + std::string(word) + ",") != std::string::npos;
+}
+
+DataType toDataType(latewood_element_type type) {
+  static const std::map<latewood_element_type, DataType> types = {
+      {LATEWOOD_TYPE_f32, DataType::kFLOAT},    {LATEWOOD_TYPE_f16, DataType::kHALF},
+      {LATEWOOD_TYPE_i8, DataType::kINT8},      {LATEWOOD_TYPE_i32, DataType::kINT32},
+      {LATEWOOD_TYPE_i1, DataType::kBOOL},      {LATEWOOD_TYPE_ui8, DataType::kUINT8},
+      {LATEWOOD_TYPE_bf16, DataType::kBF16},    {LATEWOOD_TYPE_i64, DataType::kINT64},
+      {LATEWOOD_TYPE_f8E4M3FN, DataType::kFP8},
+  };
+  auto found = types.find(type);
+  return found == types.end() ? DataType::kE8M0 : found->second;
+}
+
+struct Engine;
+
+struct Value {
+  latewood_value_info info{sizeof(latewood_value_info)};
+  bool isInput;
+  size_t index;
+};
+
+struct Context final : UnusedContext, IExecutionContext {
+  explicit Context(const Engine &engine);
+  ~Context() override { latewood_session_release(session); }
+
+  IExecutionContext *getPImpl() noexcept override { return this; }
+  const ICudaEngine &getEngine() const noexcept override;
+  void setErrorRecorder(IErrorRecorder *given) noexcept override { recorder = given; }
+  IErrorRecorder *getErrorRecorder() const noexcept override { return recorder; }
+  int32_t getOptimizationProfile() const noexcept override { return profile; }
+  bool setOptimizationProfileAsync(int32_t index, cudaStream_t) noexcept override;
+  bool setInputShape(const char *name, const Dims &dims) noexcept override;
+  Dims getTensorShape(const char *name) const noexcept override;
+  bool setTensorAddress(const char *name, void *data) noexcept override;
+  bool setInputTensorAddress(const char *name, const void *data) noexcept override {
+    return setTensorAddress(name, const_cast<void *>(data));
+  }
+  bool setOutputAllocator(const char *name, IOutputAllocator *allocator) noexcept override {
+    allocators[name] = allocator;
+    return true;
+  }
+  bool enqueueV3(cudaStream_t stream) noexcept override;
+
+  bool refuse(const std::string &why) {
+    if (recorder)
+      recorder->reportError(ErrorCode::kINVALID_ARGUMENT, why.c_str());
+    return false;
+  }
+  bool deliver(const std::string &name, latewood_buffer *result, cudaStream_t stream);
+
+  const Engine &engine;
+  latewood_session *session = nullptr;
+  IErrorRecorder *recorder = nullptr;
+  int32_t profile = 0;
+  std::map<std::string, Dims> shapes;
+  std::map<std::string, void *> addresses;
+  std::map<std::string, IOutputAllocator *> allocators;
+};
+
+struct Engine final : UnusedEngine, ICudaEngine {
+  Engine() { mImpl = this; }
+  ~Engine() override {
+    latewood_executable_release(executable);
+    latewood_client_release(client);
+  }
+
+  std::string open(const void *bytes, size_t size) {
+    latewood_status *status = latewood_client_create(nullptr, &client);
+    if (!status)
+      status = latewood_executable_load_memory(bytes, size, nullptr, &executable);
+    if (!status)
+      status = latewood_executable_find_function(executable, "main", &function);
+    for (size_t i = 0; !status && i < latewood_function_argument_count(function); ++i) {
+      Value value{.isInput = true, .index = i};
+      status = latewood_function_argument(function, i, &value.info);
+      values["in" + std::to_string(i)] = value;
+    }
+    for (size_t i = 0; !status && i < latewood_function_result_count(function); ++i) {
+      Value value{.isInput = false, .index = i};
+      status = latewood_function_result(function, i, &value.info);
+      values["out" + std::to_string(i)] = value;
+    }
+    std::string why = status ? latewood_status_get_message(status) : "";
+    latewood_status_destroy(status);
+    return why;
+  }
+
+  ICudaEngine *getPImpl() noexcept override { return this; }
+  IExecutionContext *createExecutionContext(ExecutionContextAllocationStrategy) noexcept override {
+    auto context = std::make_unique<Context>(*this);
+    return context->session ? context.release() : nullptr;
+  }
+  const char *getName() const noexcept override { return "stand-in"; }
+  int32_t getNbOptimizationProfiles() const noexcept override { return behaves("profiles") ? 2 : 1; }
+  void setErrorRecorder(IErrorRecorder *given) noexcept override { recorder = given; }
+  IErrorRecorder *getErrorRecorder() const noexcept override { return recorder; }
+  const Value *find(const char *name) const {
+    auto found = values.find(name);
+    return found == values.end() ? nullptr : &found->second;
+  }
+  Dims getTensorShape(const char *name) const noexcept override {
+    Dims dims{};
+    const Value *value = find(name);
+    if (!value) {
+      dims.nbDims = -1;
+      return dims;
+    }
+    dims.nbDims = static_cast<int32_t>(value->info.rank);
+    std::copy_n(value->info.shape, value->info.rank, dims.d);
+    return dims;
+  }
+  DataType getTensorDataType(const char *name) const noexcept override { return toDataType(find(name)->info.type); }
+  TensorLocation getTensorLocation(const char *) const noexcept override { return TensorLocation::kDEVICE; }
+  bool isShapeInferenceIO(const char *) const noexcept override { return false; }
+  TensorIOMode getTensorIOMode(const char *name) const noexcept override {
+    const Value *value = find(name);
+    return !value ? TensorIOMode::kNONE : value->isInput ? TensorIOMode::kINPUT : TensorIOMode::kOUTPUT;
+  }
+  Dims getProfileShape(const char *name, int32_t index, OptProfileSelector select) const noexcept override {
+    Dims dims = getTensorShape(name);
+    int64_t small[] = {1, 4, 8}, large[] = {9, 64, 4096};
+    for (int32_t d = 0; d < dims.nbDims; ++d)
+      if (dims.d[d] < 0)
+        dims.d[d] = (index == 0 ? small : large)[select == OptProfileSelector::kMIN   ? 0
+                                                 : select == OptProfileSelector::kOPT ? 1
+                                                                                      : 2];
+    return dims;
+  }
+  int32_t getNbIOTensors() const noexcept override { return static_cast<int32_t>(values.size()); }
+  const char *getIOTensorName(int32_t index) const noexcept override {
+    return std::next(values.begin(), index)->first.c_str();
+  }
+
+  latewood_client *client = nullptr;
+  latewood_executable *executable = nullptr;
+  const latewood_function *function = nullptr;
+  std::map<std::string, Value> values;
+  IErrorRecorder *recorder = nullptr;
+};
+
+Context::Context(const Engine &engine) : engine(engine) {
+  mImpl = this;
+  latewood_status *status = latewood_session_create(engine.client, engine.executable, &session);
+  latewood_status_destroy(status);
+}
+
+const ICudaEngine &Context::getEngine() const noexcept { return engine; }
+
+bool Context::setOptimizationProfileAsync(int32_t index, cudaStream_t) noexcept {
+  if (index < 0 || index >= engine.getNbOptimizationProfiles())
+    return refuse("there is no profile " + std::to_string(index));
+  profile = index;
+  shapes.clear();
+  addresses.clear();
+  return true;
+}
+
+bool Context::setInputShape(const char *name, const Dims &dims) noexcept {
+  const Value *value = engine.find(name);
+  if (!value || !value->isInput)
+    return refuse(std::string(name) + " is no input");
+  if (dims.nbDims != value->info.rank)
+    return refuse(std::string(name) + " has another rank");
+  for (int32_t d = 0; d < dims.nbDims; ++d)
+    if (value->info.shape[d] >= 0 && value->info.shape[d] != dims.d[d])
+      return refuse(std::string(name) + " has another extent");
+  if (behaves("profiles")) {
+    Dims min = engine.getProfileShape(name, profile, OptProfileSelector::kMIN),
+         max = engine.getProfileShape(name, profile, OptProfileSelector::kMAX);
+    for (int32_t d = 0; d < dims.nbDims; ++d)
+      if (dims.d[d] < min.d[d] || dims.d[d] > max.d[d])
+        return refuse(std::string(name) + " is outside of the profile");
+  }
+  ++shapesSet;
+  shapes[name] = dims;
+  return true;
+}
+
+Dims Context::getTensorShape(const char *name) const noexcept {
+  auto known = shapes.find(name);
+  return known != shapes.end() ? known->second : engine.getTensorShape(name);
+}
+
+bool Context::setTensorAddress(const char *name, void *data) noexcept {
+  if (!engine.find(name))
+    return refuse(std::string("there is no tensor ") + name);
+  if (!data)
+    return refuse(std::string(name) + " has no address");
+  ++addressesSet;
+  addresses[name] = data;
+  return true;
+}
+
+/// Puts a result where it belongs.
+bool Context::deliver(const std::string &name, latewood_buffer *result, cudaStream_t stream) {
+  size_t bytes = latewood_buffer_size(result);
+  auto found = allocators.find(name);
+  IOutputAllocator *allocator = found == allocators.end() ? nullptr : found->second;
+  if (!allocator) {
+    auto address = addresses.find(name);
+    if (address == addresses.end())
+      return refuse(name + " has neither an address nor an allocator");
+    std::memcpy(address->second, latewood_buffer_data(result), bytes);
+    return true;
+  }
+  constexpr uint64_t alignment = 256;
+  void *memory = nullptr;
+  auto ask = [&](uint64_t size) {
+    memory = allocator->reallocateOutputAsync(name.c_str(), memory, size, alignment, stream);
+    if (memory)
+      std::memset(memory, 0xee, size);
+    return memory != nullptr;
+  };
+  bool hasMemory = true;
+  if (behaves("zero"))
+    hasMemory = ask(0);
+  if (hasMemory && behaves("twice"))
+    hasMemory = ask(bytes / 2);
+  if (hasMemory && behaves("shrink"))
+    hasMemory = ask(bytes * 8 + 64);
+  if (hasMemory)
+    hasMemory = ask(bytes);
+  if (!hasMemory)
+    return refuse(name + " gets no memory");
+  if (behaves("fail"))
+    return refuse("the engine fails, as it was told to");
+  std::memcpy(memory, latewood_buffer_data(result), bytes);
+  return true;
+}
+
+bool Context::enqueueV3(cudaStream_t stream) noexcept {
+  ++runs;
+  std::vector<latewood_buffer *> arguments(latewood_function_argument_count(engine.function)),
+      results(latewood_function_result_count(engine.function));
+  std::string why;
+  auto check = [&](latewood_status *status) {
+    if (status)
+      why = latewood_status_get_message(status);
+    latewood_status_destroy(status);
+  };
+  for (size_t i = 0; i < arguments.size() && why.empty(); ++i) {
+    std::string name = "in" + std::to_string(i);
+    auto shape = shapes.find(name);
+    auto address = addresses.find(name);
+    if (shape == shapes.end() || address == addresses.end()) {
+      why = name + " has no shape or no address";
+      break;
+    }
+    check(latewood_buffer_create_view(engine.client, address->second, engine.find(name.c_str())->info.type,
+                                      shape->second.nbDims, shape->second.d, nullptr, 1, nullptr, nullptr,
+                                      &arguments[i]));
+  }
+  if (why.empty())
+    check(latewood_session_call(session, engine.function, arguments.data(), arguments.size(), results.data(),
+                                results.size()));
+  bool isRight = why.empty() || refuse(why);
+  for (size_t i = 0; i < results.size() && isRight; ++i)
+    isRight = deliver("out" + std::to_string(i), results[i], stream);
+  // Shapes come last: nothing else says them.
+  for (size_t i = 0; i < results.size() && isRight; ++i) {
+    std::string name = "out" + std::to_string(i);
+    if (auto allocator = allocators.find(name); allocator != allocators.end() && allocator->second) {
+      Dims dims{};
+      dims.nbDims = static_cast<int32_t>(latewood_buffer_rank(results[i]));
+      std::copy_n(latewood_buffer_shape(results[i]), dims.nbDims, dims.d);
+      allocator->second->notifyShape(name.c_str(), dims);
+    }
+  }
+  for (latewood_buffer *buffer : arguments)
+    latewood_buffer_release(buffer);
+  for (latewood_buffer *buffer : results)
+    latewood_buffer_release(buffer);
+  return isRight;
+}
+
+struct Runtime final : UnusedRuntime, IRuntime {
+  explicit Runtime(ILogger &logger) : logger(logger) { mImpl = this; }
+  IRuntime *getPImpl() noexcept override { return this; }
+  ICudaEngine *deserializeCudaEngine(const void *bytes, std::size_t size) noexcept override {
+    std::string_view text(static_cast<const char *>(bytes), size);
+    auto engine = std::make_unique<Engine>();
+    std::string why = "the bytes are no engine of the stand-in";
+    if (text.starts_with(magic))
+      why = engine->open(text.data() + magic.size(), text.size() - magic.size());
+    if (why.empty())
+      return engine.release();
+    logger.log(ILogger::Severity::kERROR, why.c_str());
+    return nullptr;
+  }
+  // There are no plugins here.
+  IPluginRegistry &getPluginRegistry() noexcept override { std::abort(); }
+
+  ILogger &logger;
+};
+
+} // namespace latewood::standin
+
+using namespace latewood::standin;
+
+EXPORT void *createInferRuntime_INTERNAL(void *logger, int32_t version) noexcept {
+  auto &log = *static_cast<ILogger *>(logger);
+  if (version != NV_TENSORRT_VERSION) {
+    log.log(ILogger::Severity::kERROR, "the stand-in is for another version");
+    return nullptr;
+  }
+  return static_cast<IRuntime *>(new Runtime(log));
+}
+EXPORT int32_t getInferLibVersion() noexcept { return NV_TENSORRT_VERSION; }
+
+EXPORT void standin_behave(const char *words) {
+  std::lock_guard lock(behaviourMutex);
+  behaviour = words ? words : "";
+}
+/// How often the runtime set addresses and shapes, and ran engines, since the process began.
+EXPORT int64_t standin_addresses_set() { return addressesSet; }
+EXPORT int64_t standin_shapes_set() { return shapesSet; }
+EXPORT int64_t standin_runs() { return runs; }

@@ -12,6 +12,7 @@
 #include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "latewood/compiler/Dialect/Sdy/Sdy.h"
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
+#include "latewood/compiler/Dialect/TensorRT/TensorRT.h"
 #include "latewood/compiler/Driver/Passes.h"
 #include "latewood/compiler/Driver/Phases.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
@@ -52,7 +53,7 @@ using namespace mlir;
 
 void latewood::driver::registerDialects(DialectRegistry &registry) {
   registry.insert<check::CheckDialect, chlo::CHLODialect, cpu::CPUDialect, executor::ExecutorDialect, plan::PlanDialect,
-                  sdy::SdyDialect, stablehlo::StableHLODialect>();
+                  sdy::SdyDialect, stablehlo::StableHLODialect, tensorrt::TensorRTDialect>();
   registry
       .insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect,
               func::FuncDialect, index::IndexDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,

@@ -66,6 +66,10 @@ def Plan_CPUEngineAttr : Plan_Attr<"CPUEngine", "cpu_engine"> {
   let summary = "The engine that generates code for the CPU";
 }
 
+def Plan_TensorRTEngineAttr : Plan_Attr<"TensorRTEngine", "tensorrt_engine"> {
+  let summary = "The engine that builds networks with TensorRT";
+}
+
 def Plan_EngineAttr : Attr<CPred<"::llvm::isa<::latewood::plan::EngineAttrInterface>($_self)">, "an engine"> {
   let storageType = "::latewood::plan::EngineAttrInterface";
   let returnType = "::latewood::plan::EngineAttrInterface";

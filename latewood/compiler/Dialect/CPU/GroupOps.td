@@ -58,12 +58,14 @@ def CPU_GroupYieldOp : CPU_Op<"group_yield", [Pure, Terminator, ReturnLike, HasP
   let assemblyFormat = "$values attr-dict `:` type($values)";
 }
 
-def CPU_ParallelForOp : CPU_Op<"parallel_for", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def CPU_ParallelForOp : CPU_Op<"parallel_for", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Runs a function over a range of tasks on the thread pool";
   let description = [{
     `body` is a function `(begin: index, end: index, args…)` that does tasks `[begin, end)`; the runtime calls it any
     number of times, on any threads, for ranges that cover `[0, tasks)`, and the operation ends when all are done. When
-    memory has been planned, the function has a trailing argument, its scratch: `memref<Nxi8>`.
+    memory has been planned, the function has a trailing argument, its scratch: `memref<Nxi8>`, or `memref<i8>` where its size is
+    that of the operand `scratch`, in bytes.
     ```mlir
     cpu.parallel_for @softmax_body_0 tasks(%n) args(%x, %y : memref<64x64xf32>, memref<64x64xf32>)
     ```
@@ -71,12 +73,34 @@ def CPU_ParallelForOp : CPU_Op<"parallel_for", [DeclareOpInterfaceMethods<Symbol
     * (C1) `body` is a function whose arguments are two of type index, then the types of `args`, then at most one more, its
       scratch.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$body, Index:$tasks, Variadic<AnyType>:$captured);
-  let assemblyFormat = "$body `tasks` `(` $tasks `)` (`args` `(` $captured^ `:` type($captured) `)`)? attr-dict";
+  let arguments = (ins FlatSymbolRefAttr:$body, Index:$tasks, Optional<Index>:$scratch, Variadic<AnyType>:$captured);
+  let assemblyFormat = [{
+    $body `tasks` `(` $tasks `)` (`scratch` `(` $scratch^ `)`)? (`args` `(` $captured^ `:` type($captured) `)`)? attr-dict
+  }];
   let extraClassDeclaration = [{
     /// On a cluster function: the bytes of workspace that it needs; on a body: the bytes of scratch per thread.
     static constexpr ::llvm::StringLiteral getWorkspaceAttrName() { return "cpu.workspace_bytes"; }
   }];
+}
+
+def CPU_AllocateOp : CPU_Op<"allocate", [MemoryEffects<[MemAlloc]>]> {
+  let summary = "Memory whose size only the call knows";
+  let description = [{
+    Stands in the entry block of a cluster function, once: all buffers of dynamic shape are views of it. Where the runtime cannot give
+    that much, the call has failed, and the function returns at once. Aligned like the workspace; contents are undefined.
+    ```mlir
+    %memory = cpu.allocate %bytes : memref<?xi8>
+    ```
+  }];
+  let arguments = (ins Index:$bytes);
+  let results = (outs Res<MemRefRankOf<[I8], [1]>, "", [MemAlloc]>:$memory);
+  let assemblyFormat = "$bytes attr-dict `:` type($memory)";
+}
+
+def CPU_ReleaseOp : CPU_Op<"release"> {
+  let summary = "Gives memory of cpu.allocate back; the runtime keeps it for the next call";
+  let arguments = (ins Arg<MemRefRankOf<[I8], [1]>, "", [MemFree]>:$memory);
+  let assemblyFormat = "$memory attr-dict `:` type($memory)";
 }
 
 #endif // LATEWOOD_COMPILER_DIALECT_CPU_GROUPOPS

@@ -3,17 +3,19 @@
 // Tensors become buffers, results are computed where they belong.
 //
 // In: cluster functions on tensors, whose trailing arguments with `plan.out` are the destinations of the results. Out:
-// functions on buffers of identity layout without results. One-Shot Bufferize does the analysis; around it stands what
-// it does not see:
+// functions on buffers of identity layout without results. What may be computed in place is decided before
+// (ComputeInPlace.h); the operations' own bufferization does the rest. Besides:
 //   - inputs are never written: they are the caller's;
 //   - a result that ends in a reshape is materialized before the reshape, into the reshaped destination. Otherwise it
-//   would be
-//     copied as a whole;
+//     would be copied as a whole;
 //   - the regions of groups stay on tensors: they say what is computed, not where;
 //   - whatever does not end up in its destination is copied there, with a remark.
+// Extents of buffers are scalars that were there before: no memref.dim is left.
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Engines/CPU/BufferExtents.h"
+#include "latewood/compiler/Engines/CPU/ComputeInPlace.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
@@ -54,16 +56,19 @@ void materializeBeforeReshapes(func::FuncOp function) {
     if (!source.getDefiningOp() || !source.hasOneUse())
       continue;
     auto sourceType = cast<RankedTensorType>(source.getType());
-    if (!sourceType.hasStaticShape())
-      continue;
     // At the destination's definition: later than that, nothing could be computed into it.
     rewriter.setInsertionPointAfterValue(op.getDest());
     Location loc = op.getLoc();
     Value destination;
-    if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(reshape))
+    if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(reshape)) {
+      // There, the extents of arguments are known, and those that somebody computes are not.
+      std::optional<SmallVector<Value>> extents = getDynamicExtents(rewriter, source);
+      if (!extents || !llvm::all_of(*extents, llvm::IsaPred<BlockArgument>))
+        continue;
       destination =
-          tensor::ExpandShapeOp::create(rewriter, loc, sourceType, op.getDest(), collapse.getReassociationIndices());
-    else
+          tensor::ExpandShapeOp::create(rewriter, loc, sourceType, op.getDest(), collapse.getReassociationIndices(),
+                                        getMixedValues(sourceType.getShape(), *extents, rewriter));
+    } else
       destination = tensor::CollapseShapeOp::create(rewriter, loc, sourceType, op.getDest(),
                                                     cast<tensor::ExpandShapeOp>(reshape).getReassociationIndices());
     rewriter.setInsertionPoint(op);
@@ -97,14 +102,6 @@ Value getBase(Value value) {
 struct BufferizeClustersPass : cpu::impl::BufferizeClustersPassBase<BufferizeClustersPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    for (auto function : module.getOps<func::FuncOp>()) {
-      for (unsigned i = 0; i < function.getNumArguments(); ++i)
-        if (!function.getArgAttr(i, plan::PlanDialect::getOutAttrName()))
-          function.setArgAttr(i, bufferization::BufferizationDialect::kWritableAttrName,
-                              BoolAttr::get(&getContext(), false));
-      materializeBeforeReshapes(function);
-    }
-
     bufferization::OneShotBufferizationOptions options;
     options.bufferizeFunctionBoundaries = true;
     options.setFunctionBoundaryTypeConversion(bufferization::LayoutMapOption::IdentityLayoutMap);
@@ -116,45 +113,16 @@ struct BufferizeClustersPass : cpu::impl::BufferizeClustersPassBase<BufferizeClu
     };
     options.opFilter.denyOperation([](Operation *op) { return bool(op->getParentOfType<GroupOp>()); });
 
-    // What was placed in loops may contradict itself, in ways that only the analysis sees. Then it is taken back: loops
-    // give new buffers instead.
-    {
-      ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); });
-      bufferization::OneShotAnalysisState state(module, options);
-      if (failed(bufferization::analyzeModuleOp(module, state)))
-        module.walk([](MaterializeInDestinationOp op) {
-          if (op->getNumResults() == 1 && !isa<func::FuncOp>(op->getParentOp()))
-            drop(op);
-        });
+    for (auto function : module.getOps<func::FuncOp>()) {
+      materializeBeforeReshapes(function);
+      computeInPlace(function, options);
     }
-    IRRewriter rewriter(&getContext());
-    {
-      bufferization::OneShotAnalysisState state(module, options);
-      if (failed(bufferization::analyzeModuleOp(module, state)) ||
-          failed(bufferization::eliminateEmptyTensors(rewriter, module, state)))
-        return signalPassFailure();
-    }
-    // They have led the elimination; from here on what is returned says the same. Kept, they would be writes that
-    // conflict with loops that carry a destination, and with values that two destinations want. An input has to be
-    // copied in any case.
-    module.walk([](MaterializeInDestinationOp op) {
-      auto argument = dyn_cast<BlockArgument>(op.getSource());
-      bool isInput = argument && isa<func::FuncOp>(argument.getOwner()->getParentOp());
-      if (op->getNumResults() == 1 && !isInput)
-        drop(op);
-    });
     bufferization::BufferizationState state;
-    if (failed(bufferization::runOneShotModuleBufferize(module, options, state)))
+    if (failed(bufferization::bufferizeModuleOp(module, options, state)))
       return signalPassFailure();
     for (auto function : module.getOps<func::FuncOp>())
-      if (!function.isExternal() && failed(dropResults(function)))
+      if (!function.isExternal() && (failed(resolveDims(function)) || failed(dropResults(function))))
         return signalPassFailure();
-    bufferization::removeBufferizationAttributesInModule(module);
-  }
-
-  static void drop(MaterializeInDestinationOp op) {
-    op.getResult().replaceAllUsesWith(op.getSource());
-    op.erase();
   }
 
   /// Results are the destinations: nothing is returned.
@@ -188,8 +156,12 @@ struct BufferizeClustersPass : cpu::impl::BufferizeClustersPassBase<BufferizeClu
           // They lie crosswise.
           next = pending.begin();
           auto type = cast<MemRefType>(next->second.getType());
-          Value aside =
-              memref::AllocOp::create(builder, op.getLoc(), MemRefType::get(type.getShape(), type.getElementType()));
+          // It has the shape of its destination.
+          std::optional<SmallVector<Value>> extents = getDynamicExtents(builder, outs[next->first]);
+          if (!extents)
+            return WalkResult(op.emitError("an extent of ") << type << " is not known as a scalar");
+          Value aside = memref::AllocOp::create(builder, op.getLoc(),
+                                                MemRefType::get(type.getShape(), type.getElementType()), *extents);
           memref::CopyOp::create(builder, op.getLoc(), next->second, aside);
           next->second = aside;
           continue;
@@ -200,7 +172,8 @@ struct BufferizeClustersPass : cpu::impl::BufferizeClustersPassBase<BufferizeClu
       op->setOperands({});
       return WalkResult::advance();
     });
-    (void)result;
+    if (result.wasInterrupted())
+      return failure();
     function.setType(FunctionType::get(&getContext(), function.getArgumentTypes(), {}));
     function.setResAttrsAttr(nullptr);
     return success();

@@ -2,16 +2,20 @@
 //
 // Functions on buffers become functions on pointers, in the LLVM dialect.
 //
-// In: func, scf, arith, vector and memref with static shapes, one-dimensional vectors, cpu.parallel_for. Out: llvm.func
-// only. A buffer argument becomes a bare pointer. A parallel loop becomes a frame on the stack with the captured
-// values, and a call of the runtime's `parallel_for` (latewood/format/abi.h) with an *entry* function, which takes the
-// frame apart and calls the body. The body is inlined there, and `noalias` of its arguments with it.
+// In: func, scf, arith, vector and memref, one-dimensional vectors, cpu.parallel_for; memory is planned. Out: llvm.func
+// only. A buffer argument becomes a bare pointer, also one of dynamic shape: `plan.extents` says which arguments hold
+// its extents. A parallel loop becomes a frame on the stack with the captured values, and a call of the runtime's
+// `parallel_for` (latewood/format/abi.h) with an *entry* function, which takes the frame apart and calls the body. The
+// body is inlined there, and `noalias` of its arguments with it.
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Engines/CPU/BufferExtents.h"
 #include "latewood/compiler/Engines/CPU/OutlineKernels.h"
+#include "latewood/compiler/Engines/CPU/PassedBuffers.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
 #include "latewood/compiler/Target/ABI.h"
+#include "latewood/format/abi.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -38,6 +42,7 @@
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
@@ -68,6 +73,52 @@ void flattenEmptyArguments(func::FuncOp function) {
   }
   function.setType(
       FunctionType::get(function.getContext(), function.front().getArgumentTypes(), function.getResultTypes()));
+}
+
+/// A buffer of dynamic shape arrives as its base; the extents are arguments of their own.
+LogicalResult rebuildDynamicArguments(func::FuncOp function) {
+  OpBuilder builder = OpBuilder::atBlockBegin(&function.front());
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = dyn_cast<MemRefType>(argument.getType());
+    if (!type || type.hasStaticShape())
+      continue;
+    std::optional<SmallVector<Value>> extents = getDynamicExtents(builder, argument);
+    if (!extents || !type.getLayout().isIdentity())
+      return function.emitError("argument ")
+             << argument.getArgNumber() << ", " << type
+             << ", has dynamic extents that no argument holds, or a layout that is not the canonical one";
+    auto base = MemRefType::get({}, type.getElementType(), MemRefLayoutAttrInterface(), type.getMemorySpace());
+    SmallVector<OpFoldResult> sizes = getMixedValues(type.getShape(), *extents, builder);
+    SmallVector<OpFoldResult> strides = computeCanonicalStrides(builder, function.getLoc(), sizes);
+    for (auto [stride, known] : llvm::zip_equal(strides, type.getStridesAndOffset().first))
+      if (ShapedType::isDynamic(known))
+        stride = getValueOrCreateConstantIndexOp(builder, function.getLoc(), stride);
+    auto rebuilt = memref::ReinterpretCastOp::create(builder, function.getLoc(), type, argument,
+                                                     builder.getIndexAttr(0), sizes, strides);
+    argument.replaceAllUsesExcept(rebuilt, rebuilt);
+    argument.setType(base);
+    function.removeArgAttr(argument.getArgNumber(), plan::PlanDialect::getExtentsAttrName());
+  }
+  function.setType(
+      FunctionType::get(function.getContext(), function.front().getArgumentTypes(), function.getResultTypes()));
+  return success();
+}
+
+/// Without the memory that it asks for, a function returns at once; the runtime has recorded why.
+void returnWithoutMemory(func::FuncOp function) {
+  for (AllocateOp op : llvm::to_vector(function.front().getOps<AllocateOp>())) {
+    Location loc = op.getLoc();
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointAfter(op);
+    Value address = memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, op.getMemory());
+    Value failed = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, address,
+                                         arith::ConstantIndexOp::create(builder, loc, 0));
+    Block *block = op->getBlock(), *rest = block->splitBlock(builder.getInsertionPoint());
+    Block *end = builder.createBlock(&function.getBody(), function.getBody().end());
+    func::ReturnOp::create(builder, loc);
+    builder.setInsertionPointToEnd(block);
+    cf::CondBranchOp::create(builder, loc, failed, end, rest);
+  }
 }
 
 /// A value in the form in which it is passed: a buffer as a pointer.
@@ -139,8 +190,10 @@ struct ParallelForToCall : ConvertOpToLLVMPattern<ParallelForOp> {
       LLVM::StoreOp::create(rewriter, loc, value, address);
     }
     Value body = LLVM::AddressOfOp::create(rewriter, loc, pointer, (op.getBody() + entrySuffix).str());
-    Value bytes = LLVM::ConstantOp::create(rewriter, loc, rewriter.getI64Type(),
-                                           rewriter.getI64IntegerAttr(scratch.lookup(op.getBody())));
+    Value bytes = adaptor.getScratch();
+    if (!bytes)
+      bytes = LLVM::ConstantOp::create(rewriter, loc, rewriter.getI64Type(),
+                                       rewriter.getI64IntegerAttr(scratch.lookup(op.getBody())));
     abi::callApi(rewriter, loc, function.getArgument(0), abi::ApiEntry::ParallelFor,
                  {body, frame, adaptor.getTasks(), bytes});
     rewriter.eraseOp(op);
@@ -150,10 +203,50 @@ struct ParallelForToCall : ConvertOpToLLVMPattern<ParallelForOp> {
   const llvm::StringMap<int64_t> &scratch;
 };
 
+struct AllocateToCall : ConvertOpToLLVMPattern<AllocateOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(AllocateOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value call = op->getParentOfType<FunctionOpInterface>().getArgument(0);
+    Value alignment =
+        LLVM::ConstantOp::create(rewriter, loc, rewriter.getI64Type(), rewriter.getI64IntegerAttr(LATEWOOD_ALIGNMENT));
+    Value address =
+        abi::callApi(rewriter, loc, call, abi::ApiEntry::Allocate, {adaptor.getBytes(), alignment}).getResult();
+    auto memory = MemRefDescriptor::poison(rewriter, loc, getTypeConverter()->convertType(op.getType()));
+    memory.setAllocatedPtr(rewriter, loc, address);
+    memory.setAlignedPtr(rewriter, loc, address);
+    memory.setConstantOffset(rewriter, loc, 0);
+    memory.setSize(rewriter, loc, 0, adaptor.getBytes());
+    memory.setConstantStride(rewriter, loc, 0, 1);
+    rewriter.replaceOp(op, Value(memory));
+    return success();
+  }
+};
+
+struct ReleaseToCall : ConvertOpToLLVMPattern<ReleaseOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  LogicalResult matchAndRewrite(ReleaseOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Value call = op->getParentOfType<FunctionOpInterface>().getArgument(0);
+    abi::callApi(rewriter, op.getLoc(), call, abi::ApiEntry::Release,
+                 {MemRefDescriptor(adaptor.getMemory()).alignedPtr(rewriter, op.getLoc())});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 struct ConvertCPUToLLVMPass : cpu::impl::ConvertCPUToLLVMPassBase<ConvertCPUToLLVMPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     ModuleOp module = getOperation();
+    for (auto function : module.getOps<func::FuncOp>()) {
+      if (function.isExternal())
+        continue;
+      if (failed(rebuildDynamicArguments(function)))
+        return signalPassFailure();
+      returnWithoutMemory(function);
+    }
     if (failed(simplify(module)))
       return signalPassFailure();
 
@@ -197,6 +290,7 @@ struct ConvertCPUToLLVMPass : cpu::impl::ConvertCPUToLLVMPassBase<ConvertCPUToLL
 
     RewritePatternSet patterns(context);
     patterns.add<ParallelForToCall>(converter, scratch);
+    patterns.add<AllocateToCall, ReleaseToCall>(converter);
     SymbolTableCollection symbols;
     populateFuncToLLVMConversionPatterns(converter, patterns, &symbols);
     populateFinalizeMemRefToLLVMConversionPatterns(converter, patterns, &symbols);

@@ -13,15 +13,18 @@
 // program takes.
 //
 // A buffer is an argument, once, however often it is used; one that is a view at some offset travels as base and
-// offset, so that slices at different places have the same code. Constants are copied.
+// offset, so that slices at different places have the same code. One of dynamic shape travels as its base; extents are
+// arguments that all buffers share, and the arithmetic on them and the views are copied, as constants are: so a kernel
+// knows as much about its shapes as the function did.
 //
-// In: functions on buffers. Out: no group, product or copy in a function that had many of them, but for those on
-// buffers whose shape is dynamic; functions with the attribute `cpu.kernel`, private and without results, that call
-// nothing.
+// In: functions on buffers. Out: no group, product or copy in a function that had many of them; functions with the
+// attribute `cpu.kernel`, private and without results, that call nothing.
 
 #include "latewood/compiler/Engines/CPU/OutlineKernels.h"
 #include "latewood/compiler/Dialect/CPU/CPU.h"
+#include "latewood/compiler/Engines/CPU/BufferExtents.h"
 #include "latewood/compiler/Engines/CPU/EqualFunctions.h"
+#include "latewood/compiler/Engines/CPU/PassedBuffers.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -56,34 +59,57 @@ bool isOwnMemory(Value root) {
   return isa<memref::AllocOp, memref::GetGlobalOp>(root.getDefiningOp());
 }
 
-/// What a kernel is given, in the order in which its operation uses it.
-struct Captures {
-  SmallVector<Operation *> constants;
-  llvm::SetVector<Value> values;
-};
-
-Captures findCaptures(Operation *op) {
-  llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
-  getUsedValuesDefinedAbove(op->getRegions(), used);
-  Captures captures;
-  for (Value value : used) {
-    Operation *definition = value.getDefiningOp();
-    if (definition && definition->hasTrait<OpTrait::ConstantLike>())
-      captures.constants.push_back(definition);
-    else
-      captures.values.insert(value);
-  }
-  return captures;
-}
-
-bool canBePassed(Value value) {
-  if (!isa<BaseMemRefType>(value.getType()))
-    return true;
+bool isOfStaticShape(Value value) {
   auto type = dyn_cast<MemRefType>(value.getType());
-  if (!type || !type.hasStaticShape() || !type.isStrided())
+  if (!type || !type.hasStaticShape())
     return false;
   auto [strides, offset] = type.getStridesAndOffset();
   return llvm::none_of(strides, ShapedType::isDynamic);
+}
+
+/// A view whose shape or strides are not static: what it says about extents is worth more inside of the kernel.
+bool isCopiedView(Operation *op) {
+  return isa<ViewLikeOpInterface>(op) && isa<memref::MemRefDialect>(op->getDialect()) && op->getNumResults() == 1 &&
+         !isOfStaticShape(op->getResult(0));
+}
+
+/// What a kernel is given, in the order in which its operation uses it.
+struct Captures {
+  /// Constants, views of dynamic shape, arithmetic on extents: copied into the kernel, operands first.
+  llvm::SetVector<Operation *> copied;
+  llvm::SetVector<Value> values;
+  /// For each value that is a buffer.
+  llvm::MapVector<Value, PassedBuffer> buffers;
+
+  /// `isExtent`: what computes the value says something about the shape of a buffer.
+  void visit(OpBuilder &builder, Value value, bool isExtent = false) {
+    Operation *definition = value.getDefiningOp();
+    if (definition && (definition->hasTrait<OpTrait::ConstantLike>() || isCopiedView(definition) ||
+                       (isExtent && isIndexArithmetic(definition)))) {
+      if (copied.contains(definition))
+        return;
+      for (Value operand : definition->getOperands())
+        visit(builder, operand, /*isExtent=*/true);
+      copied.insert(definition);
+      return;
+    }
+    if (values.contains(value))
+      return;
+    if (!isa<MemRefType>(value.getType())) {
+      values.insert(value);
+      return;
+    }
+    PassedBuffer passed = passBuffer(builder, value.getLoc(), value, /*opensOffset=*/true);
+    values.insert(value);
+    for (Value scalar : passed.getScalars())
+      visit(builder, scalar, /*isExtent=*/true);
+    buffers.insert({value, std::move(passed)});
+  }
+};
+
+bool canBePassed(Value value) {
+  auto type = dyn_cast<MemRefType>(value.getType());
+  return type ? type.isStrided() : !isa<BaseMemRefType>(value.getType());
 }
 
 struct OutlineKernelsPass : cpu::impl::OutlineKernelsPassBase<OutlineKernelsPass> {
@@ -108,29 +134,26 @@ struct OutlineKernelsPass : cpu::impl::OutlineKernelsPassBase<OutlineKernelsPass
   }
 
   void outline(Operation *op, func::FuncOp function, unsigned &number, EqualFunctions &functions) {
-    Captures captures = findCaptures(op);
-    if (op->getNumResults() != 0 || !llvm::all_of(captures.values, canBePassed))
+    llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
+    getUsedValuesDefinedAbove(op->getRegions(), used);
+    if (op->getNumResults() != 0 || !llvm::all_of(used, canBePassed))
       return;
     Location loc = op->getLoc();
     OpBuilder builder(op);
+    Captures captures;
+    for (Value value : used)
+      captures.visit(builder, value);
 
     SmallVector<Value> arguments;
     SmallVector<Type> types;
     SmallVector<Value> roots; // per argument; null where it is no buffer
     for (Value value : captures.values) {
-      auto type = dyn_cast<MemRefType>(value.getType());
-      roots.push_back(type ? rootBuffer(value) : Value());
-      if (!type || type.getStridesAndOffset().second == 0) {
-        arguments.push_back(value);
-        continue;
-      }
-      auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, value);
-      arguments.push_back(metadata.getBaseBuffer());
-      arguments.push_back(metadata.getOffset());
-      roots.push_back(Value());
+      auto buffer = captures.buffers.find(value);
+      bool isBuffer = buffer != captures.buffers.end();
+      arguments.push_back(isBuffer ? buffer->second.base : value);
+      types.push_back(arguments.back().getType());
+      roots.push_back(isBuffer ? rootBuffer(value) : Value());
     }
-    for (Value argument : arguments)
-      types.push_back(argument.getType());
 
     OpBuilder atFunction(function);
     atFunction.setInsertionPointAfter(function);
@@ -146,23 +169,21 @@ struct OutlineKernelsPass : cpu::impl::OutlineKernelsPassBase<OutlineKernelsPass
     Block *entry = kernel.addEntryBlock();
     OpBuilder inside = OpBuilder::atBlockBegin(entry);
     IRMapping mapping;
-    for (Operation *constant : captures.constants)
-      inside.clone(*constant, mapping);
-    unsigned next = 0;
-    for (Value value : captures.values) {
-      Value argument = entry->getArgument(next++);
-      if (argument.getType() != value.getType()) {
-        auto type = cast<MemRefType>(value.getType());
-        Value offset = entry->getArgument(next++);
-        auto [strides, unused] = type.getStridesAndOffset();
-        auto layout = StridedLayoutAttr::get(type.getContext(), ShapedType::kDynamic, strides);
-        argument = memref::ReinterpretCastOp::create(
-            inside, loc, MemRefType::get(type.getShape(), type.getElementType(), layout, type.getMemorySpace()),
-            argument, OpFoldResult(offset), getAsIndexOpFoldResult(inside.getContext(), type.getShape()),
-            getAsIndexOpFoldResult(inside.getContext(), strides));
-      }
-      mapping.map(value, argument);
-    }
+    for (auto [value, argument] : llvm::zip_equal(captures.values, entry->getArguments()))
+      if (!captures.buffers.contains(value))
+        mapping.map(value, argument);
+    // Arithmetic first: buffers need their extents, and views their buffers.
+    auto copy = [&](bool views) {
+      for (Operation *copied : captures.copied)
+        if (isCopiedView(copied) == views)
+          inside.clone(*copied, mapping);
+    };
+    copy(/*views=*/false);
+    for (auto [value, argument] : llvm::zip_equal(captures.values, entry->getArguments()))
+      if (auto buffer = captures.buffers.find(value); buffer != captures.buffers.end())
+        mapping.map(value, rebuildBuffer(inside, loc, buffer->second, argument,
+                                         [&](Value scalar) { return mapping.lookup(scalar); }));
+    copy(/*views=*/true);
     inside.clone(*op, mapping);
     func::ReturnOp::create(inside, loc);
 

@@ -8,9 +8,10 @@
 //     from t; … } } cpu.parallel_for @f_body_0 tasks(%n * %m) args(%a)
 //
 // Only what cannot be made again is captured: constants and views (with what they are views of) are copied into the
-// body, so that shapes, strides and offsets stay static there. Buffers are separate arguments, and `noalias` unless two
-// of them may be the same memory; that is what lets LLVM keep values in registers across stores. Scratch that the body
-// allocates stays in it. Loops with the same code share one body.
+// body, so that shapes, strides and offsets that are static stay so there; others are scalars that are captured.
+// Buffers are separate arguments, and `noalias` unless two of them may be the same memory; that is what lets LLVM keep
+// values in registers across stores. Scratch that the body allocates stays in it. Loops with the same code share one
+// body.
 //
 // In: functions on buffers, scf.forall without results, not nested. Out: no scf.forall; functions that are not bodies
 // have a first argument, the call that the runtime passes along (`!llvm.ptr`).
@@ -18,6 +19,7 @@
 #include "latewood/compiler/Dialect/CPU/CPU.h"
 #include "latewood/compiler/Engines/CPU/EqualFunctions.h"
 #include "latewood/compiler/Engines/CPU/OutlineKernels.h"
+#include "latewood/compiler/Engines/CPU/PassedBuffers.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -126,26 +128,24 @@ struct OutlineParallelLoopsPass : cpu::impl::OutlineParallelLoopsPassBase<Outlin
     for (Value count : counts)
       visit(count);
 
-    // Buffers whose place is not static travel as base and offset.
+    // What is open in the type of a buffer is captured, too.
     SmallVector<Value> arguments;
-    for (Value value : captured) {
-      auto type = dyn_cast<MemRefType>(value.getType());
-      if (!type) {
+    llvm::SmallDenseMap<Value, PassedBuffer> buffers;
+    for (size_t i = 0; i < captured.size(); ++i) {
+      Value value = captured[i];
+      if (!isa<MemRefType>(value.getType())) {
         if (isa<BaseMemRefType>(value.getType()))
           return loop.emitError("captures a buffer of unknown rank");
-        arguments.push_back(value);
         continue;
       }
-      auto [strides, offset] = type.getStridesAndOffset();
-      if (!type.hasStaticShape() || llvm::any_of(strides, ShapedType::isDynamic))
-        return loop.emitError("captures a buffer of dynamic shape, ") << type;
-      if (!ShapedType::isDynamic(offset)) {
-        arguments.push_back(value);
-        continue;
-      }
-      auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, value);
-      arguments.push_back(metadata.getBaseBuffer());
-      arguments.push_back(metadata.getOffset());
+      PassedBuffer passed = passBuffer(builder, loc, value, /*opensOffset=*/false);
+      for (Value scalar : passed.getScalars())
+        captured.insert(scalar);
+      buffers.insert({value, std::move(passed)});
+    }
+    for (Value value : captured) {
+      auto buffer = buffers.find(value);
+      arguments.push_back(buffer == buffers.end() ? value : buffer->second.base);
     }
 
     // The function.
@@ -167,19 +167,12 @@ struct OutlineParallelLoopsPass : cpu::impl::OutlineParallelLoopsPassBase<Outlin
     Block *entry = body.addEntryBlock();
     OpBuilder inside = OpBuilder::atBlockBegin(entry);
     IRMapping mapping;
-    unsigned next = 2;
-    for (Value value : captured) {
-      Value argument = entry->getArgument(next++);
-      auto type = dyn_cast<MemRefType>(value.getType());
-      if (type && argument.getType() != type) {
-        auto [strides, unused] = type.getStridesAndOffset();
-        Value offset = entry->getArgument(next++);
-        argument = memref::ReinterpretCastOp::create(inside, loc, type, argument, OpFoldResult(offset),
-                                                     getAsIndexOpFoldResult(inside.getContext(), type.getShape()),
-                                                     getAsIndexOpFoldResult(inside.getContext(), strides));
-      }
+    for (auto [value, argument] : llvm::zip_equal(captured, entry->getArguments().drop_front(2)))
       mapping.map(value, argument);
-    }
+    for (Value value : captured)
+      if (auto buffer = buffers.find(value); buffer != buffers.end())
+        mapping.map(value, rebuildBuffer(inside, loc, buffer->second, mapping.lookup(value),
+                                         [&](Value scalar) { return mapping.lookup(scalar); }));
     for (Operation *op : copied)
       inside.clone(*op, mapping);
     auto over = scf::ForOp::create(inside, loc, entry->getArgument(0), entry->getArgument(1),
@@ -204,10 +197,10 @@ struct OutlineParallelLoopsPass : cpu::impl::OutlineParallelLoopsPassBase<Outlin
     // Scratch once for all tasks of a range.
     SmallVector<memref::AllocOp> scratch(over.getBody()->getOps<memref::AllocOp>());
     for (memref::AllocOp op : scratch)
-      if (op->getNumOperands() == 0)
+      if (llvm::all_of(op->getOperands(), [&](Value size) { return over.isDefinedOutsideOfLoop(size); }))
         op->moveBefore(over);
 
-    ParallelForOp::create(builder, loc, bodies.findOrKeep(body).getName(), tasks, arguments);
+    ParallelForOp::create(builder, loc, bodies.findOrKeep(body).getName(), tasks, /*scratch=*/Value(), arguments);
     loop.erase();
     return success();
   }

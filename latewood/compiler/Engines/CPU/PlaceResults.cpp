@@ -16,6 +16,7 @@
 // materializations.
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
+#include "latewood/compiler/Engines/CPU/BufferExtents.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -70,9 +71,10 @@ Value findOrigin(Value value) {
   return value;
 }
 
-bool isStaticTensor(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.hasStaticShape();
+/// Whether `value` can be computed in `place`: a tensor of the same shape, as far as can be seen.
+bool hasShapeOf(Value value, Value place) {
+  auto tensor = dyn_cast<RankedTensorType>(value.getType());
+  return tensor && haveSameExtents(value, place);
 }
 
 /// Makes operand i of `yield` end up in `destinations[i]` (null: anywhere), arguments of `body`.
@@ -82,7 +84,7 @@ void carryInPlace(Operation *yield, Block *body, ArrayRef<Value> destinations) {
   SmallVector<unsigned> moved;
   for (auto [i, destination] : llvm::enumerate(destinations)) {
     Value value = yield->getOperand(i);
-    if (!destination || !isStaticTensor(value.getType()) || value == destination)
+    if (!destination || value == destination || !hasShapeOf(value, destination))
       continue;
     Value origin = findOrigin(value);
     if (origin == destination)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// All memory that a function needs besides its arguments becomes one block, whose size is known at compile time; buffers
-// of dynamic shape become one more, whose size is known when the function begins (PlanDynamicMemory.h).
+// All memory that a function needs besides its arguments becomes one block, whose size is known at compile time;
+// buffers of dynamic shape become one more, whose size is known when the function begins (PlanDynamicMemory.h).
 //
 // A buffer lives from its allocation to the last operation of its block that contains a use of it or of a view of it (a
 // use inside of a loop keeps it for the whole loop). Buffers that live at the same time get disjoint places, found by
@@ -12,8 +12,8 @@
 // memref.alloc. Each function has a trailing argument, memref<Nxi8>, of which all buffers are views, and the attribute
 // cpu.workspace_bytes: for a cluster function that is the workspace of a call, for the body of a parallel loop the
 // scratch of a thread. A kernel (`cpu.kernel`) that needs no memory has neither. Buffers of dynamic shape lie in memory
-// that a cluster function asks for with cpu.allocate. A private function is given it by its callers, who compute how much it
-// needs: it lies behind the static buffers, and the trailing argument is a memref<i8>.
+// that a cluster function asks for with cpu.allocate. A private function is given it by its callers, who compute how
+// much it needs: it lies behind the static buffers, and the trailing argument is a memref<i8>.
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
 #include "latewood/compiler/Engines/CPU/Lifetimes.h"
@@ -203,7 +203,8 @@ struct PlanMemoryPass : cpu::impl::PlanMemoryPassBase<PlanMemoryPass> {
 
     OpBuilder builder(function.getContext());
     bool isGivenDynamic = !dynamic.empty() && function.isPrivate();
-    auto type = isGivenDynamic ? MemRefType::get({}, builder.getI8Type()) : MemRefType::get({peak}, builder.getI8Type());
+    auto type =
+        isGivenDynamic ? MemRefType::get({}, builder.getI8Type()) : MemRefType::get({peak}, builder.getI8Type());
     unsigned index = function.getNumArguments();
     if (failed(function.insertArgument(index, type, nullptr, function.getLoc())))
       return failure();
@@ -250,9 +251,8 @@ struct PlanMemoryPass : cpu::impl::PlanMemoryPassBase<PlanMemoryPass> {
   }
 
   static void replaceByView(OpBuilder &builder, memref::AllocOp op, Value memory, Value offset) {
-    op.replaceAllUsesWith(memref::ViewOp::create(builder, op.getLoc(), op.getType(), memory, offset,
-                                                 op.getDynamicSizes())
-                              .getResult());
+    op.replaceAllUsesWith(
+        memref::ViewOp::create(builder, op.getLoc(), op.getType(), memory, offset, op.getDynamicSizes()).getResult());
     op.erase();
   }
 

@@ -18,9 +18,10 @@
 // Values that are handed over crosswise (a swap) or that are views of carried buffers are copied aside first: all of
 // them are read before any is written.
 //
-// In: functions on buffers; loops may carry buffers of static shape. Out: loops carry no buffers. A buffer of its own
-// that nobody else uses afterwards is not copied: the loop works on it.
+// In: functions on buffers; loops may carry buffers whose shape is known before them. Out: loops carry no buffers. A
+// buffer of its own that nobody else uses afterwards is not copied: the loop works on it.
 
+#include "latewood/compiler/Engines/CPU/BufferExtents.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -34,14 +35,40 @@ namespace latewood::cpu {
 
 using namespace mlir;
 using namespace latewood;
+using namespace latewood::cpu;
 
 namespace {
 
 bool isBuffer(Value value) { return isa<MemRefType>(value.getType()); }
 
+/// Extents were found to be known before: see `checkExtents`.
 Value allocateLike(OpBuilder &builder, Location loc, Value value) {
   auto type = cast<MemRefType>(value.getType());
-  return memref::AllocOp::create(builder, loc, MemRefType::get(type.getShape(), type.getElementType()));
+  return memref::AllocOp::create(builder, loc, MemRefType::get(type.getShape(), type.getElementType()),
+                                 getDynamicExtents(builder, value).value_or(SmallVector<Value>()));
+}
+
+/// What a loop carries has the same shape in all iterations, one that is known when it starts.
+LogicalResult checkExtents(Operation *loop) {
+  SmallVector<Value> carried(loop->getOperands());
+  if (auto whileLoop = dyn_cast<scf::WhileOp>(loop))
+    llvm::append_range(carried, whileLoop.getConditionOp().getArgs());
+  for (Value value : carried) {
+    auto type = dyn_cast<MemRefType>(value.getType());
+    if (!type || type.hasStaticShape())
+      continue;
+    OpBuilder builder(loop);
+    if (!getDynamicExtents(builder, value))
+      return loop->emitError() << "carries a buffer of type " << type << ", whose extents are not known";
+  }
+  ValueRange next = isa<scf::ForOp>(loop) ? ValueRange(cast<scf::ForOp>(loop).getYieldedValues())
+                                          : ValueRange(cast<scf::WhileOp>(loop).getYieldOp().getResults());
+  ValueRange inits = isa<scf::ForOp>(loop) ? cast<scf::ForOp>(loop).getInitArgs() : cast<scf::WhileOp>(loop).getInits();
+  for (auto [init, value] : llvm::zip_equal(inits, next))
+    if (isBuffer(init) && !haveSameExtents(init, value))
+      return loop->emitError() << "carries a buffer of type " << init.getType()
+                               << ", whose extents may change from one iteration to the next";
+  return success();
 }
 
 /// True if `value` is an allocation that `loop` may work on: in the loop's block, of plain layout, and used by nothing
@@ -234,14 +261,8 @@ struct SettleCarriedBuffersPass : cpu::impl::SettleCarriedBuffersPassBase<Settle
     WalkResult result = getOperation().walk([](Operation *op) {
       if (!isa<scf::ForOp, scf::WhileOp>(op))
         return WalkResult::advance();
-      for (Value value :
-           llvm::concat<Value>(SmallVector<Value>(op->getOperands()), SmallVector<Value>(op->getResults()))) {
-        auto type = dyn_cast<MemRefType>(value.getType());
-        if (type && !type.hasStaticShape()) {
-          op->emitError() << "carries a buffer of type " << type << ", whose extents are not known";
-          return WalkResult::interrupt();
-        }
-      }
+      if (failed(checkExtents(op)))
+        return WalkResult::interrupt();
       if (auto loop = dyn_cast<scf::ForOp>(op))
         settleFor(loop);
       else

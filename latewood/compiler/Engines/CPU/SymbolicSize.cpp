@@ -34,6 +34,13 @@ bool SymbolicSize::isMultipleOf(int64_t divisor) const {
          llvm::all_of(terms, [&](const Term &term) { return term.coefficient % divisor == 0; });
 }
 
+SmallVector<Value> SymbolicSize::getSymbols() const {
+  SmallVector<Value> symbols;
+  for (const Term &term : terms)
+    llvm::append_range(symbols, term.factors);
+  return symbols;
+}
+
 int64_t SymbolicSize::typical() const {
   if (isConstant())
     return constant;

@@ -44,6 +44,8 @@ public:
   size_t getNumTerms() const { return terms.size(); }
   /// True if it is for all values of the symbols, because all coefficients are.
   bool isMultipleOf(int64_t divisor) const;
+  /// The values that it depends on; some more than once.
+  llvm::SmallVector<mlir::Value> getSymbols() const;
   /// The size for symbols of a typical value; of a constant size, the constant. Never 0 for a size with symbols.
   int64_t typical() const;
 

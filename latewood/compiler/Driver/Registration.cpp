@@ -53,7 +53,7 @@ using namespace mlir;
 
 void latewood::driver::registerDialects(DialectRegistry &registry) {
   registry.insert<check::CheckDialect, chlo::CHLODialect, cpu::CPUDialect, executor::ExecutorDialect, plan::PlanDialect,
-                  sdy::SdyDialect, stablehlo::StableHLODialect, tensorrt::TensorRTDialect>();
+                  quant::QuantDialect, sdy::SdyDialect, stablehlo::StableHLODialect, tensorrt::TensorRTDialect>();
   registry
       .insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect,
               func::FuncDialect, index::IndexDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,

@@ -2,6 +2,7 @@
 // Checks the public functions, so that no later phase meets a signature that an executable cannot have.
 
 #include "latewood/compiler/Dialect/Executor/Executor.h"
+#include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "latewood/compiler/Import/Passes.h"
 
 using namespace mlir;
@@ -24,7 +25,8 @@ public:
       auto check = [&](TypeRange types, StringRef kind) {
         for (auto [index, type] : llvm::enumerate(types)) {
           auto tensor = dyn_cast<RankedTensorType>(type);
-          if (tensor && executor::getElementBytes(tensor.getElementType()) != 0)
+          // A quantized tensor is passed as the integers that hold it.
+          if (tensor && executor::getElementBytes(stablehlo::getStorageType(tensor.getElementType())) != 0)
             continue;
           function.emitError() << "public function '" << function.getName() << "': " << kind << " " << index << " is "
                                << type << "; expected a ranked tensor of integers, floats or complex numbers";

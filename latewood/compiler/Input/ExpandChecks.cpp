@@ -64,8 +64,8 @@ public:
 
   Value constant(ElementsAttr value) { return stablehlo::ConstantOp::create(b, value.getType(), value); }
 
-  // Asserts that no element of `wrong` is true.
-  void assertNone(Value wrong, StringRef check) {
+  // Asserts that no element of `wrong` is true. Returns whether that holds.
+  Value assertNone(Value wrong, StringRef check) {
     auto type = cast<RankedTensorType>(wrong.getType());
     auto scalar = RankedTensorType::get({}, b.getI64Type());
     Value zero = stablehlo::ConstantOp::create(b, scalar, DenseElementsAttr::get(scalar, APInt(64, 0)));
@@ -81,6 +81,7 @@ public:
     Value none = compare(ComparisonDirection::EQ, count, zero);
     std::string message = (check + " failed: {0} of " + Twine(type.getNumElements()) + " elements differ").str();
     plan::AssertOp::create(b, none, message, ValueRange{count});
+    return none;
   }
 
   Value bothNaN(Value lhs, Value rhs) {
@@ -225,6 +226,8 @@ private:
 
   static FailureOr<bool> expandCall(CheckBuilder &builder, stablehlo::CustomCallOp call) {
     StringRef target = call.getCallTargetName();
+    if (target == "check.eq")
+      return expandAlike(builder, call);
     if (!target.starts_with("check.expect_"))
       return false;
     if (call.getNumOperands() != 2 || call.getNumResults() != 0 ||
@@ -241,6 +244,20 @@ private:
     if (target == "check.expect_close")
       return done(expandClose(builder, call, lhs, rhs, /*minimum=*/0, /*maximum=*/3, target));
     return call.emitError() << "unknown check '" << target << "'";
+  }
+
+  // An older check, which gives its verdict as a result too. Its tolerance is that of StableHLO's own runner.
+  static FailureOr<bool> expandAlike(CheckBuilder &builder, stablehlo::CustomCallOp call) {
+    if (call.getNumOperands() != 2 || call.getNumResults() != 1 ||
+        call.getOperand(0).getType() != call.getOperand(1).getType() ||
+        call.getResult(0).getType() != RankedTensorType::get({}, IntegerType::get(call.getContext(), 1)))
+      return call.emitError()
+             << "custom call 'check.eq' needs two operands of one type and a result of type tensor<i1>";
+    Value lhs = call.getOperand(0), rhs = call.getOperand(1);
+    Value wrong = isa<IntegerType>(getElementTypeOrSelf(lhs)) ? builder.notEqual(lhs, rhs)
+                                                              : builder.notAlmostEqual(lhs, rhs, /*tolerance=*/1e-4);
+    call.getResult(0).replaceAllUsesWith(builder.assertNone(wrong, "check.eq"));
+    return true;
   }
 
   static FailureOr<bool> done(LogicalResult result) {

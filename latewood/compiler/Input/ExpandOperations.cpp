@@ -32,11 +32,14 @@ namespace {
 class ExpandOperationsPass : public impl::ExpandOperationsPassBase<ExpandOperationsPass> {
 public:
   LogicalResult initialize(MLIRContext *) override {
+    addBroadcastingExpansions(table);
     addCollectiveExpansions(table);
     addDynamicExpansions(table);
     addFactorizationExpansions(table);
     addFourierExpansions(table);
+    addGroupExpansions(table);
     addIterativeExpansions(table);
+    addLegacyExpansions(table);
     addNormalizationExpansions(table);
     addRandomExpansions(table);
     addSelectionExpansions(table);

@@ -34,11 +34,14 @@ private:
   llvm::StringMap<Expansion> operations, calls;
 };
 
+void addBroadcastingExpansions(ExpansionTable &table);
 void addCollectiveExpansions(ExpansionTable &table);
 void addDynamicExpansions(ExpansionTable &table);
 void addFactorizationExpansions(ExpansionTable &table);
 void addFourierExpansions(ExpansionTable &table);
+void addGroupExpansions(ExpansionTable &table);
 void addIterativeExpansions(ExpansionTable &table);
+void addLegacyExpansions(ExpansionTable &table);
 void addNormalizationExpansions(ExpansionTable &table);
 void addRandomExpansions(ExpansionTable &table);
 void addSelectionExpansions(ExpansionTable &table);

@@ -4,6 +4,7 @@
 // to itself is what it has. A group of several is refused, and so is a transfer to or from somebody else.
 
 #include "latewood/compiler/Input/ExpandOperations.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -56,6 +57,26 @@ Results expandPermute(Builder &b, Operation *op) {
   return SmallVector<Value>{splat(b, cast<RankedTensorType>(permute.getType()), 0.0)};
 }
 
+/// What was started runs where it is waited for.
+Results expandDone(Builder &b, Operation *op) {
+  auto start = op->getOperand(0).getDefiningOp<stablehlo::AsyncStartOp>();
+  if (!start)
+    return op->emitError() << "'" << op->getName()
+                           << "' must wait for an operation that is started in the same function";
+  Block &body = start.getBody().front();
+  IRMapping mapping;
+  mapping.map(body.getArguments(), start.getOperands().take_front(body.getNumArguments()));
+  for (Operation &inner : body.without_terminator())
+    b.clone(inner, mapping);
+  return llvm::map_to_vector(body.getTerminator()->getOperands(),
+                             [&](Value value) { return mapping.lookupOrDefault(value); });
+}
+
+/// An operation that nobody waits for any more is gone.
+Results expandStart(Builder &, Operation *op) {
+  return op->use_empty() ? SmallVector<Value>{Value()} : SmallVector<Value>();
+}
+
 Results refuseTransfer(Builder &, Operation *op) {
   return op->emitError() << "'" << op->getName()
                          << "' exchanges values with the host or another device while the program runs; "
@@ -68,8 +89,12 @@ void addCollectiveExpansions(ExpansionTable &table) {
   table.add<stablehlo::AllGatherOp>(expandToOperands);
   table.add<stablehlo::AllReduceOp>(expandToOperands);
   table.add<stablehlo::AllToAllOp>(expandToOperands);
+  table.add<stablehlo::AsyncDoneOp>(expandDone);
+  table.add<stablehlo::AsyncStartOp>(expandStart);
   table.add<stablehlo::CollectiveBroadcastOp>(expandToOperands);
   table.add<stablehlo::CollectivePermuteOp>(expandPermute);
+  table.add<stablehlo::CollectiveReduceOp>(expandToOperands);
+  table.add<stablehlo::CrossReplicaSumOp>(expandToOperands);
   table.add<stablehlo::InfeedOp>(refuseTransfer);
   table.add<stablehlo::OutfeedOp>(refuseTransfer);
   table.add<stablehlo::PartitionIdOp>(expandNumber);

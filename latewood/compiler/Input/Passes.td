@@ -46,11 +46,37 @@ def ExpandCompositesPass : Pass<"latewood-expand-composites", "::mlir::ModuleOp"
   let dependentDialects = ["::latewood::chlo::CHLODialect", "::mlir::func::FuncDialect"];
 }
 
+def ExpandQuantizedPass : Pass<"latewood-expand-quantized", "::mlir::ModuleOp"> {
+  let summary = "Quantized tensors become tensors of the integers that hold them";
+  let description = [{
+    What moves elements works on the integers; what computes does so on the numbers that they stand for, and rounds the result
+    back, except that products of tensors with small integers sum integers. Signatures of functions get the integers too.
+
+    ```mlir
+    // before
+    %0 = stablehlo.add %a, %b : tensor<4x!quant.uniform<i8:f32, 0.5>>
+    // after
+    %1 = stablehlo.convert %a : (tensor<4xi8>) -> tensor<4xf32>
+    %2 = stablehlo.multiply %1, %half : tensor<4xf32>
+    %3 = …                                               // the same of %b
+    %4 = stablehlo.add %2, %3 : tensor<4xf32>
+    %5 = stablehlo.divide %4, %half : tensor<4xf32>
+    %6 = stablehlo.clamp %least, %5, %most : tensor<4xf32>
+    %7 = stablehlo.round_nearest_even %6 : tensor<4xf32>
+    %0 = stablehlo.convert %7 : (tensor<4xf32>) -> tensor<4xi8>
+    ```
+
+    Postcondition: no type of the dialect `quant`.
+    Refuses quantized types other than `!quant.uniform` for a tensor or along one axis.
+  }];
+  let dependentDialects = ["::latewood::stablehlo::StableHLODialect"];
+}
+
 def ExpandChecksPass : Pass<"latewood-expand-checks", "::mlir::ModuleOp"> {
   let summary = "Turns checks into a count of wrong elements and an assertion";
   let description = [{
-    Takes the operations of the `check` dialect and the custom calls `@check.expect_eq`, `@check.expect_almost_eq` and
-    `@check.expect_close` of exported programs.
+    Takes the operations of the `check` dialect and the custom calls `@check.expect_eq`, `@check.expect_almost_eq`,
+    `@check.expect_close` and `@check.eq` of exported programs.
 
     ```mlir
     // before
@@ -76,6 +102,7 @@ def ExpandOperationsPass : Pass<"latewood-expand-operations", "::mlir::ModuleOp"
     - special functions (`chlo.lgamma`, `zeta`, `next_after`…), `chlo.top_k`;
     - batch normalization, random numbers, Fourier transforms;
     - Cholesky factors and triangular systems, and the calls of LAPACK for them, for LU, QR and tridiagonal systems;
+    - operations of CHLO that broadcast, products of groups and scans, operations that the specification has left;
     - dynamic operations of static types, assertions about static shapes;
     - collectives of one process, which are identities.
 

@@ -324,6 +324,10 @@ Complex acos(const Complex &z, bool wide) {
   Arcsine w = arcsine(abs(z.re), abs(z.im), wide);
   return {atan2(w.leg, z.re), withSign(w.height, -z.im)};
 }
+Complex arcsineParts(const Complex &z, bool wide) {
+  Arcsine w = arcsine(abs(z.re), abs(z.im), wide);
+  return {w.leg, w.height};
+}
 Complex acosh(const Complex &z, bool wide) {
   Arcsine w = arcsine(abs(z.re), abs(z.im), wide);
   return {w.height, withSign(atan2(w.leg, z.re), z.im)};
@@ -401,6 +405,7 @@ UnaryFunction findUnary(StringRef name) {
       {"stablehlo.sqrt", sqrt},
       {"stablehlo.tan", tan},
       {"stablehlo.tanh", tanh},
+      {"chlo._asin_acos_kernel", arcsineParts},
       {"chlo.acos", acos},
       {"chlo.acosh", acosh},
       {"chlo.asin", asin},

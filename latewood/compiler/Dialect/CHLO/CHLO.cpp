@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "latewood/compiler/Dialect/CHLO/CHLO.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace latewood;
 using namespace latewood::chlo;
 
 #include "latewood/compiler/Dialect/CHLO/CHLODialect.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "latewood/compiler/Dialect/CHLO/CHLOAttributes.cpp.inc"
 
 #define GET_OP_CLASSES
 #include "latewood/compiler/Dialect/CHLO/CHLOOps.cpp.inc"
@@ -15,6 +20,10 @@ void CHLODialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "latewood/compiler/Dialect/CHLO/CHLOOps.cpp.inc"
+      >();
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "latewood/compiler/Dialect/CHLO/CHLOAttributes.cpp.inc"
       >();
 }
 

@@ -308,6 +308,18 @@ void printPrecisionAndAlgorithm(OpAsmPrinter &printer, Operation *, ArrayAttr pr
   }
 }
 
+ParseResult parsePrecision(OpAsmParser &parser, ArrayAttr &precision) {
+  SMLoc location = parser.getCurrentLocation();
+  DotAlgorithmAttr algorithm;
+  if (parsePrecisionAndAlgorithm(parser, precision, algorithm))
+    return failure();
+  return algorithm ? parser.emitError(location) << "expected 'precision'" : ParseResult(success());
+}
+
+void printPrecision(OpAsmPrinter &printer, Operation *op, ArrayAttr precision) {
+  printPrecisionAndAlgorithm(printer, op, precision, {});
+}
+
 ParseResult parseWindowAttributes(OpAsmParser &parser, DenseI64ArrayAttr &strides, DenseIntElementsAttr &padding,
                                   DenseI64ArrayAttr &lhsDilation, DenseI64ArrayAttr &rhsDilation,
                                   DenseBoolArrayAttr &reversal) {

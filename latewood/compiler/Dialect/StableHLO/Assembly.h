@@ -84,6 +84,10 @@ void printCallTarget(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::Str
 mlir::ParseResult parseDotDimensions(mlir::OpAsmParser &parser, DotDimensionNumbersAttr &dimensions);
 void printDotDimensions(mlir::OpAsmPrinter &printer, mlir::Operation *op, DotDimensionNumbersAttr dimensions);
 
+/// Precision: `, precision = [HIGH, DEFAULT]`, only if present.
+mlir::ParseResult parsePrecision(mlir::OpAsmParser &parser, mlir::ArrayAttr &precision);
+void printPrecision(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::ArrayAttr precision);
+
 /// PrecisionAndAlgorithm: `, precision = [HIGH, DEFAULT], algorithm = <...>`, each part only if present.
 mlir::ParseResult parsePrecisionAndAlgorithm(mlir::OpAsmParser &parser, mlir::ArrayAttr &precision,
                                              DotAlgorithmAttr &algorithm);

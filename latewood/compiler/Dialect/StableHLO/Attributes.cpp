@@ -2,6 +2,7 @@
 //
 // Parsing and printing of the dialect's structured attributes. All records of dimension numbers go through one
 // table-driven parser: name = [list] or name = number, in any order, each at most once.
+#include "latewood/compiler/Dialect/StableHLO/DimensionRecords.h"
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 
 using namespace mlir;
@@ -21,15 +22,6 @@ void latewood::stablehlo::printDims(AsmPrinter &printer, ArrayRef<int64_t> dimen
 //===----------------------------------------------------------------------===//
 // Records of dimension numbers
 //===----------------------------------------------------------------------===//
-
-namespace {
-/// A field to parse into: a list or a number.
-struct Field {
-  StringRef name;
-  SmallVector<int64_t> *list;
-  int64_t *number = nullptr;
-};
-} // namespace
 
 /// Reads fields up to `>`; a comma may stand after the last one.
 static ParseResult parseFieldsThenGreater(AsmParser &parser, ArrayRef<Field> fields) {
@@ -60,12 +52,12 @@ static ParseResult parseFieldsThenGreater(AsmParser &parser, ArrayRef<Field> fie
   return success();
 }
 
-static ParseResult parseFields(AsmParser &parser, ArrayRef<Field> fields) {
+ParseResult latewood::stablehlo::parseFields(AsmParser &parser, ArrayRef<Field> fields) {
   return failure(parser.parseLess() || parseFieldsThenGreater(parser, fields));
 }
 
-static void printFields(AsmPrinter &printer, ArrayRef<std::pair<StringRef, ArrayRef<int64_t>>> lists,
-                        StringRef numberName = {}, int64_t number = 0) {
+void latewood::stablehlo::printFields(AsmPrinter &printer, ArrayRef<std::pair<StringRef, ArrayRef<int64_t>>> lists,
+                                      StringRef numberName, int64_t number) {
   StringRef separator = "";
   printer << '<';
   for (auto [name, list] : lists) {

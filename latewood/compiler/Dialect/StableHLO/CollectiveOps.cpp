@@ -145,22 +145,86 @@ LogicalResult AllToAllOp::verify() {
   return verifyScaledTypes(*this, {{split, 1, count}, {concat, count, 1}}, "C9"); // C9
 }
 
+/// Checks the results of what one process of a group gives or gets: they are like the operands, or, with a dynamic
+/// root, like all but the last, which names a process for each.
+static LogicalResult verifyRooted(Operation *op, bool hasDynamicRoot, StringRef fixed, StringRef dynamic) {
+  OperandRange operands = op->getOperands();
+  if (!hasDynamicRoot) {
+    if (operands.empty())
+      return op->emitOpError("(") << fixed << ") requires at least one operand";
+    return verifyScaledTypes(op, {}, fixed);
+  }
+  auto fail = [&] { return op->emitOpError("(") << dynamic << ") requires "; };
+  if (operands.size() < 2)
+    return fail() << "an operand and its root";
+  int64_t count = operands.size() - 1;
+  Type roots = RankedTensorType::get({count}, IntegerType::get(op->getContext(), 32));
+  if (!areCompatible(operands.back().getType(), roots))
+    return fail() << "roots of type " << roots << ", but got " << operands.back().getType();
+  if (!areCompatible(operands.drop_back().getTypes(), op->getResultTypes()))
+    return fail() << "results of the types of all operands but the last";
+  return success();
+}
+
 LogicalResult CollectiveBroadcastOp::verify() {
   if (failed(verifyGroups(*this, getReplicaGroups(), "C1", "C2", /*mustCount=*/false))) // C1, C2
     return failure();
-  if (!getHasDynamicRoot()) {
-    if (getOperands().empty()) // C3
-      return emitOpError("(C3) requires at least one operand");
-    return verifyScaledTypes(*this, {}, "C3"); // C3, C5
+  return verifyRooted(*this, getHasDynamicRoot(), "C3", "C4"); // C3, C4, C5
+}
+
+LogicalResult CollectiveReduceOp::verify() {
+  if (failed(verifyGroups(*this, getReplicaGroups(), "C1", "C2", /*mustCount=*/false))) // C1, C2
+    return failure();
+  return verifyRooted(*this, getHasDynamicRoot(), "C3", "C3"); // C3
+}
+
+LogicalResult CollectiveReduceOp::verifyRegions() { // C4
+  for (auto [operand, result] : llvm::zip(getOperandTypes(), getResultTypes()))
+    if (failed(verifyReducer(*this, getComputation(), operand, result, "C4", "C4")))
+      return failure();
+  return success();
+}
+
+LogicalResult CrossReplicaSumOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                                  SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getOperand().getType()); // C2
+  return success();
+}
+
+LogicalResult CrossReplicaSumOp::verify() { return verifyGroups(*this, getReplicaGroups(), "C1", "C1"); } // C1
+
+LogicalResult AsyncStartOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  Region &body = *adaptor.getRegions().front();
+  if (body.empty() || body.front().empty() || !isa<ReturnOp>(body.front().back()))
+    return emitConstraint(location, getOperationName(), "C1", "requires a body that ends with a return");
+  types.push_back(FutureType::get(context, llvm::to_vector(body.front().back().getOperandTypes()))); // C4
+  return success();
+}
+
+LogicalResult AsyncStartOp::verifyRegions() {
+  Block &body = getBody().front();
+  if (!llvm::hasNItems(body.begin(), body.end(), 2) ||
+      body.getTerminator()->getOperands() != body.front().getResults()) // C1
+    return emitOpError("(C1) requires a body of one operation and a return of its results");
+  Operation &op = body.front();
+  if (!isa<AllReduceOp, AllGatherOp, AllToAllOp, CollectiveBroadcastOp, CollectivePermuteOp, CollectiveReduceOp,
+           ReduceScatterOp, SliceOp, DynamicSliceOp, DynamicUpdateSliceOp>(op)) // C2
+    return emitOpError("(C2) requires a collective operation or a slice, but got ") << op.getName();
+  if (op.getNumOperands() != getNumOperands()) // C3
+    return emitOpError("(C3) requires the operands of the operation in its body");
+  for (auto [index, operand] : llvm::enumerate(op.getOperands())) {
+    bool isArgument = index < body.getNumArguments() && operand == body.getArgument(index);
+    if ((!isArgument && operand != getOperand(index)) || operand.getType() != getOperand(index).getType()) // C3
+      return emitOpError("(C3) requires the operands of the operation in its body, but operand ")
+             << index << " differs";
   }
-  if (getOperands().size() < 2) // C4
-    return emitOpError("(C4) requires an operand and its root");
-  int64_t count = getOperands().size() - 1;
-  Type roots = RankedTensorType::get({count}, IntegerType::get(getContext(), 32));
-  if (!areCompatible(getOperands().back().getType(), roots)) // C4
-    return emitOpError("(C4) requires roots of type ") << roots << ", but got " << getOperands().back().getType();
-  if (!areCompatible(getOperands().drop_back().getTypes(), getResultTypes())) // C4, C5
-    return emitOpError("(C4) requires results of the types of all operands but the last");
+  return success();
+}
+
+LogicalResult AsyncDoneOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  llvm::append_range(types, cast<FutureType>(adaptor.getOperand().getType()).getTypes()); // C1
   return success();
 }
 

@@ -98,4 +98,63 @@ def StableHLO_CollectivePermuteOp : StableHLO_InferOp<"collective_permute"> {
   let hasVerifier = 1;
 }
 
+def StableHLO_CollectiveReduceOp : StableHLO_Op<"collective_reduce", [SingleBlockImplicitTerminator<"ReturnOp">]> {
+  let summary = "combines the operands of a group's processes at one of them";
+  let description = [{
+    The others get zeros. With `has_dynamic_root`, the last operand says for each other one which process of the group gets the
+    result; else the first does.
+
+    Constraints: (C1), (C2) the groups hold different numbers, none negative; (C3) the results have the types of the operands,
+    with a dynamic root those of all but the last, which has one i32 for each; (C4) the computation's type.
+  }];
+  let arguments = (ins Variadic<StableHLO_Tensor>:$operands, I64ElementsAttr:$replica_groups,
+                       OptionalAttr<StableHLO_ChannelHandle>:$channel_handle, UnitAttr:$use_global_device_ids,
+                       UnitAttr:$has_dynamic_root);
+  let regions = (region SizedRegion<1>:$computation);
+  let results = (outs Variadic<StableHLO_Tensor>);
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def StableHLO_CrossReplicaSumOp : StableHLO_InferOp<"cross-replica-sum", [Pure]> {
+  let summary = "the sum of the operands of a group's processes";
+  let description = [{
+    An older form of `all_reduce`.
+
+    Constraints: (C1) the groups hold each number once, from 0 up; (C2) operand and result have the same type.
+  }];
+  let arguments = (ins StableHLO_Tensor:$operand, I64ElementsAttr:$replica_groups);
+  let results = (outs StableHLO_Tensor:$result);
+  let hasVerifier = 1;
+}
+
+def StableHLO_AsyncStartOp : StableHLO_InferOp<"async_start", [SingleBlockImplicitTerminator<"ReturnOp">,
+    RecursivelySpeculatable, RecursiveMemoryEffects]> {
+  let summary = "starts an operation that may run beside what follows";
+  let description = [{
+    Example:
+    ```mlir
+    %f = "stablehlo.async_start"(%x) ({
+    ^bb0(%y: tensor<8x2xf32>):
+      %1 = stablehlo.slice %y [0:4, 0:2] : (tensor<8x2xf32>) -> tensor<4x2xf32>
+      stablehlo.return %1 : tensor<4x2xf32>
+    }) : (tensor<8x2xf32>) -> !stablehlo.future<tensor<4x2xf32>>
+    ```
+
+    Constraints: (C1) the body is one operation and a return; (C2) that operation is a collective or a slice; (C3) it takes the
+    operands; (C4) the result is a future of its results.
+  }];
+  let arguments = (ins Variadic<StableHLO_Tensor>:$operands);
+  let regions = (region SizedRegion<1>:$body);
+  let results = (outs StableHLO_FutureType:$result);
+  let hasRegionVerifier = 1;
+}
+
+def StableHLO_AsyncDoneOp : StableHLO_InferOp<"async_done"> {
+  let summary = "waits for an operation that was started, and gives its results";
+  let description = "Constraints: (C1) the results have the types of the future.";
+  let arguments = (ins StableHLO_FutureType:$operand);
+  let results = (outs Variadic<StableHLO_Tensor>:$results);
+}
+
 #endif // LATEWOOD_COMPILER_DIALECT_STABLEHLO_COLLECTIVEOPS_TD

@@ -35,7 +35,7 @@ template <typename T, typename Function>
 mlir::Attribute foldElements(mlir::Type resultType, llvm::ArrayRef<mlir::Attribute> operands, Function function) {
   using Result = typename std::decay_t<decltype(*function(std::declval<llvm::ArrayRef<T>>()))>;
   auto type = llvm::dyn_cast<mlir::RankedTensorType>(resultType);
-  if (!type || !type.hasStaticShape())
+  if (!type || !type.hasStaticShape() || !type.getElementType().isIntOrFloat())
     return {};
   llvm::SmallVector<mlir::DenseElementsAttr> constants;
   bool allSplat = true;
@@ -66,7 +66,7 @@ mlir::Attribute foldElements(mlir::Type resultType, llvm::ArrayRef<mlir::Attribu
 /// The splat of an integer over a static tensor type; null for a dynamic one.
 inline mlir::Attribute splatInteger(mlir::Type type, int64_t value) {
   auto tensor = llvm::cast<mlir::RankedTensorType>(type);
-  if (!tensor.hasStaticShape())
+  if (!tensor.hasStaticShape() || !tensor.getElementType().isIntOrFloat())
     return {};
   unsigned width = tensor.getElementType().getIntOrFloatBitWidth();
   return mlir::DenseElementsAttr::get(tensor, llvm::APInt(width, value, /*isSigned=*/true, /*implicitTrunc=*/true));

@@ -17,15 +17,13 @@ static SmallVector<int64_t> extentsAt(RankedTensorType type, ArrayRef<int64_t> d
 // dot_general
 //===----------------------------------------------------------------------===//
 
-LogicalResult DotGeneralOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
-                                             SmallVectorImpl<Type> &types) {
-  RankedTensorType lhs = tensorType(adaptor.getLhs()), rhs = tensorType(adaptor.getRhs());
-  DotDimensionNumbersAttr numbers = adaptor.getDotDimensionNumbers();
-  ArrayRef<int64_t> lhsBatching = numbers.getLhsBatchingDimensions(), rhsBatching = numbers.getRhsBatchingDimensions(),
-                    lhsContracting = numbers.getLhsContractingDimensions(),
-                    rhsContracting = numbers.getRhsContractingDimensions();
-  auto fail = [&](StringRef constraint, auto &&...message) {
-    return emitConstraint(location, getOperationName(), constraint, message...);
+FailureOr<SmallVector<int64_t>> latewood::stablehlo::inferDotShape(StringRef op, std::optional<Location> location,
+                                                                   RankedTensorType lhs, RankedTensorType rhs,
+                                                                   const DotDimensions &dimensions,
+                                                                   ArrayRef<int64_t> rhsGroups, StringRef constraint) {
+  const auto &[lhsBatching, rhsBatching, lhsContracting, rhsContracting] = dimensions;
+  auto fail = [&](StringRef own, auto &&...message) {
+    return emitConstraint(location, op, constraint.empty() ? own : constraint, message...);
   };
   if (lhsBatching.size() != rhsBatching.size()) // C1
     return fail("C1", "requires equally many batching dimensions, but got ", lhsBatching.size(), " and ",
@@ -52,14 +50,28 @@ LogicalResult DotGeneralOp::inferReturnTypes(MLIRContext *, std::optional<Locati
     return fail("C10", "requires contracting dimensions of one extent, but got ", lhs, " and ", rhs);
 
   SmallVector<int64_t> shape(batch); // C12
-  auto appendFree = [&](RankedTensorType type, ArrayRef<int64_t> batching, ArrayRef<int64_t> contracting) {
+  auto appendFree = [&](RankedTensorType type, ArrayRef<int64_t> batching, ArrayRef<int64_t> contracting,
+                        ArrayRef<int64_t> groups) {
     for (auto [index, extent] : llvm::enumerate(type.getShape()))
-      if (!llvm::is_contained(batching, index) && !llvm::is_contained(contracting, index))
+      if (!llvm::is_contained(batching, index) && !llvm::is_contained(contracting, index) &&
+          !llvm::is_contained(groups, index))
         shape.push_back(extent);
   };
-  appendFree(lhs, lhsBatching, lhsContracting);
-  appendFree(rhs, rhsBatching, rhsContracting);
-  types.push_back(RankedTensorType::get(shape, lhs.getElementType()));
+  appendFree(lhs, lhsBatching, lhsContracting, {});
+  appendFree(rhs, rhsBatching, rhsContracting, rhsGroups);
+  return shape;
+}
+
+LogicalResult DotGeneralOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  RankedTensorType lhs = tensorType(adaptor.getLhs());
+  DotDimensionNumbersAttr numbers = adaptor.getDotDimensionNumbers();
+  auto shape = inferDotShape(getOperationName(), location, lhs, tensorType(adaptor.getRhs()),
+                             {numbers.getLhsBatchingDimensions(), numbers.getRhsBatchingDimensions(),
+                              numbers.getLhsContractingDimensions(), numbers.getRhsContractingDimensions()});
+  if (failed(shape))
+    return failure();
+  types.push_back(RankedTensorType::get(*shape, lhs.getElementType()));
   return success();
 }
 
@@ -70,11 +82,47 @@ static LogicalResult checkPrecision(Operation *op, std::optional<ArrayAttr> prec
   return success();
 }
 
+namespace {
+/// The names of the constraints on quantized operands and result, which contractions share.
+struct QuantizedConstraints {
+  StringRef kinds, storage, expressed, perTensor, hybrid;
+};
+} // namespace
+
+/// Checks a contraction of a quantized rhs. Zero points of rhs may differ from 0, as exported programs have them.
+static LogicalResult verifyQuantized(Operation *op, QuantizedConstraints names) {
+  Type lhs = getElementTypeOrSelf(op->getOperand(0)), rhs = getElementTypeOrSelf(op->getOperand(1)),
+       result = getElementTypeOrSelf(op->getResult(0));
+  auto fail = [&](StringRef constraint) { return op->emitOpError("(") << constraint << ") requires "; };
+  if (!isQuantized(rhs) || isQuantized(lhs) != isQuantized(result))
+    return fail(names.kinds) << "a quantized rhs, and lhs and result both quantized or both not, but got " << lhs
+                             << ", " << rhs << " and " << result;
+  if (!isQuantized(lhs)) {
+    if (lhs != getExpressedType(rhs) || lhs != result)
+      return fail(names.hybrid) << "lhs and result of the type that rhs expresses, but got " << lhs << ", " << rhs
+                                << " and " << result;
+    return success();
+  }
+  if (getStorageType(lhs) != getStorageType(rhs))
+    return fail(names.storage) << "operands of one storage type, but got " << lhs << " and " << rhs;
+  if (getExpressedType(lhs) != getExpressedType(rhs) || getExpressedType(lhs) != getExpressedType(result))
+    return fail(names.expressed) << "types that express one type, but got " << lhs << ", " << rhs << " and " << result;
+  if (!getQuantizedDimension(rhs) && getQuantizedDimension(result))
+    return fail(names.perTensor) << "a result quantized per tensor if rhs is, but got " << result;
+  return success();
+}
+
 LogicalResult DotGeneralOp::verify() {
   if (failed(checkPrecision(*this, getPrecisionConfig(), "C11"))) // C11
     return failure();
   Type lhs = getLhs().getType().getElementType(), rhs = getRhs().getType().getElementType();
-  if (lhs != rhs && !(isa<FloatType>(lhs) && isa<FloatType>(rhs))) // C13; f8 formats are mixed in practice
+  if (isQuantized(lhs) || isQuantized(rhs) || isQuantized(getType())) {
+    if (failed(verifyQuantized(*this, {"C14", "C17", "C18", "C19", "C20"}))) // C14, C17-C20
+      return failure();
+    if (auto axis = getQuantizedDimension(rhs)) // C16
+      if (llvm::is_contained(getDotDimensionNumbers().getRhsContractingDimensions(), *axis))
+        return emitOpError("(C16) requires rhs not quantized along a contracting dimension, but got ") << rhs;
+  } else if (lhs != rhs && !(isa<FloatType>(lhs) && isa<FloatType>(rhs))) // C13; f8 formats are mixed in practice
     return emitOpError("(C13) requires operands of one element type, but got ") << lhs << " and " << rhs;
   if (getAlgorithm() && getPrecisionConfig())
     for (auto precision : getPrecisionConfig()->getAsRange<PrecisionAttr>())
@@ -161,7 +209,15 @@ static LogicalResult verifyConvolution(Op op) {
   if (failed(checkPrecision(op, op.getPrecisionConfig(), "C24"))) // C24
     return failure();
   Type result = op.getType().getElementType();
-  if (lhs.getElementType() != rhs.getElementType() || !isPromotable(lhs.getElementType(), result)) // C27
+  if (isQuantized(lhs) || isQuantized(rhs) || isQuantized(result)) {
+    if (failed(verifyQuantized(op, {"C28", "C31", "C32", "C33", "C34"}))) // C28, C31-C34
+      return failure();
+    auto axis = getQuantizedDimension(rhs.getElementType()), resultAxis = getQuantizedDimension(result);
+    if (axis && *axis != numbers.getKernelOutputFeatureDimension()) // C29
+      return fail("C29") << "a kernel quantized along its output features, but got " << rhs;
+    if (resultAxis && *resultAxis != numbers.getOutputFeatureDimension()) // C30
+      return fail("C30") << "a result quantized along its features, but got " << op.getType();
+  } else if (lhs.getElementType() != rhs.getElementType() || !isPromotable(lhs.getElementType(), result)) // C27
     return fail("C27") << "operands of one element type that can be promoted to the result's, but got " << lhs << ", "
                        << rhs << " and " << op.getType();
   if (op.getType().getRank() != rank) // C26
@@ -311,7 +367,7 @@ LogicalResult CholeskyOp::inferReturnTypes(MLIRContext *, std::optional<Location
 LogicalResult TriangularSolveOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
                                                   SmallVectorImpl<Type> &types) {
   RankedTensorType a = tensorType(adaptor.getA()), b = tensorType(adaptor.getB());
-  if (a.getElementType() != b.getElementType()) // C1
+  if (!haveSameBaseline(a.getElementType(), b.getElementType())) // C1
     return emitConstraint(location, getOperationName(), "C1", "requires one element type, but got ", a, " and ", b);
   if (a.getRank() != b.getRank() || a.getRank() < 2) // C2
     return emitConstraint(location, getOperationName(), "C2", "requires one rank of at least 2, but got ", a, " and ",

@@ -18,13 +18,13 @@ def StableHLO_DotGeneralOp : StableHLO_InferOp<"dot_general", [Pure]> {
 
     Constraints: (C1), (C2) equally many batching and contracting dimensions on both sides; (C3)-(C8) they are different and
     in range; (C9), (C10) their extents agree; (C11) two precisions; (C12) the result's shape; (C13) the operands' element
-    types agree unless `algorithm` says otherwise; (C21) `algorithm` needs default precisions; (C22)-(C24) its counts are positive.
+    types agree unless `algorithm` says otherwise; (C14)-(C20) relate quantized operands and result; (C21) `algorithm` needs default precisions; (C22)-(C24) its counts are positive.
   }];
-  let arguments = (ins StableHLO_Tensor:$lhs, StableHLO_Tensor:$rhs,
+  let arguments = (ins StableHLO_Tensor:$lhs, StableHLO_TensorOrPerAxis:$rhs,
                        StableHLO_DotDimensionNumbers:$dot_dimension_numbers,
                        OptionalAttr<StableHLO_PrecisionConfig>:$precision_config,
                        OptionalAttr<StableHLO_DotAlgorithm>:$algorithm);
-  let results = (outs StableHLO_Tensor:$result);
+  let results = (outs StableHLO_TensorOrPerAxis:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs `,` custom<DotDimensions>($dot_dimension_numbers)
     `` custom<PrecisionAndAlgorithm>($precision_config, $algorithm)
@@ -35,7 +35,7 @@ def StableHLO_DotGeneralOp : StableHLO_InferOp<"dot_general", [Pure]> {
 }
 
 class StableHLO_ConvolutionBase<string mnemonic> : StableHLO_Op<mnemonic, [Pure]> {
-  let results = (outs StableHLO_Tensor:$result);
+  let results = (outs StableHLO_TensorOrPerAxis:$result);
   let hasVerifier = 1;
   string windowAccessors = [{
     /// Window parameters with their defaults filled in: one entry a spatial dimension.
@@ -51,9 +51,9 @@ def StableHLO_ConvolutionOp : StableHLO_ConvolutionBase<"convolution"> {
   let summary = "products of a kernel with windows of a tensor, summed";
   let description = [{
     Constraints: (C1)-(C24) relate dimension numbers, window attributes and group counts to the operands; (C25), (C26) give
-    the result's shape; (C27) the element types agree (the result's may be wider). See the verifier, which names each.
+    the result's shape; (C27) the element types agree (the result's may be wider); (C28)-(C34) relate quantized operands and result. See the verifier, which names each.
   }];
-  let arguments = (ins StableHLO_Tensor:$lhs, StableHLO_Tensor:$rhs, OptionalAttr<DenseI64ArrayAttr>:$window_strides,
+  let arguments = (ins StableHLO_Tensor:$lhs, StableHLO_TensorOrPerAxis:$rhs, OptionalAttr<DenseI64ArrayAttr>:$window_strides,
                        OptionalAttr<I64ElementsAttr>:$padding, OptionalAttr<DenseI64ArrayAttr>:$lhs_dilation,
                        OptionalAttr<DenseI64ArrayAttr>:$rhs_dilation, OptionalAttr<DenseBoolArrayAttr>:$window_reversal,
                        StableHLO_ConvDimensionNumbers:$dimension_numbers, I64Attr:$feature_group_count,
@@ -72,7 +72,7 @@ def StableHLO_ConvolutionOp : StableHLO_ConvolutionBase<"convolution"> {
 def StableHLO_DynamicConvOp : StableHLO_ConvolutionBase<"dynamic_conv"> {
   let summary = "a convolution whose padding is computed";
   let description = "As `convolution`, with the same constraint numbers; (C4) asks of `padding` the shape [N - 2, 2].";
-  let arguments = (ins StableHLO_Tensor:$lhs, StableHLO_Tensor:$rhs, 2DTensorOf<[StableHLO_Int]>:$padding,
+  let arguments = (ins StableHLO_Tensor:$lhs, StableHLO_TensorOrPerAxis:$rhs, 2DTensorOf<[StableHLO_Int]>:$padding,
                        OptionalAttr<DenseI64ArrayAttr>:$window_strides, OptionalAttr<DenseI64ArrayAttr>:$lhs_dilation,
                        OptionalAttr<DenseI64ArrayAttr>:$rhs_dilation, OptionalAttr<DenseBoolArrayAttr>:$window_reversal,
                        StableHLO_ConvDimensionNumbers:$dimension_numbers, I64Attr:$feature_group_count,
@@ -99,9 +99,10 @@ def StableHLO_CholeskyOp : StableHLO_InferOp<"cholesky", [Pure]> {
     Constraints: (C1) operand and result have the same type; (C2) the operand has two dimensions or more; (C3) the minor two
     extents agree.
   }];
-  let arguments = (ins StableHLO_FloatOrComplexTensor:$a, DefaultValuedOptionalAttr<BoolAttr, "false">:$lower);
-  let results = (outs StableHLO_FloatOrComplexTensor:$result);
+  let arguments = (ins StableHLO_RealOrComplexTensor:$a, DefaultValuedOptionalAttr<BoolAttr, "false">:$lower);
+  let results = (outs StableHLO_RealOrComplexTensor:$result);
   let assemblyFormat = "$a (`,` `lower` `=` $lower^)? attr-dict `:` custom<SameTypes>(type($a), type($result))";
+  let extraClassDefinition = sameBaselines;
 }
 
 def StableHLO_TriangularSolveOp : StableHLO_InferOp<"triangular_solve", [Pure]> {
@@ -110,9 +111,10 @@ def StableHLO_TriangularSolveOp : StableHLO_InferOp<"triangular_solve", [Pure]> 
     Constraints: (C1) a and b have one element type; (C2) equal ranks of two or more; (C3) the shapes agree outside of the
     solved dimension, and a is square; (C4) the result has b's type.
   }];
-  let arguments = (ins StableHLO_FloatOrComplexTensor:$a, StableHLO_FloatOrComplexTensor:$b, BoolAttr:$left_side,
+  let arguments = (ins StableHLO_RealOrComplexTensor:$a, StableHLO_RealOrComplexTensor:$b, BoolAttr:$left_side,
                        BoolAttr:$lower, BoolAttr:$unit_diagonal, StableHLO_TransposeAttr:$transpose_a);
-  let results = (outs StableHLO_FloatOrComplexTensor:$result);
+  let results = (outs StableHLO_RealOrComplexTensor:$result);
+  let extraClassDefinition = sameBaselines;
 }
 
 #endif // LATEWOOD_COMPILER_DIALECT_STABLEHLO_CONTRACTIONOPS_TD

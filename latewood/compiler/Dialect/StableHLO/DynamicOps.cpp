@@ -18,7 +18,8 @@ static LogicalResult checkExtentCount(Operation *op, RankedTensorType extents, i
 LogicalResult DynamicBroadcastInDimOp::verify() {
   RankedTensorType from = getOperand().getType(), to = getType();
   ArrayRef<int64_t> dimensions = getBroadcastDimensions();
-  if (from.getElementType() != to.getElementType()) // C1
+  auto axis = getQuantizedDimension(from.getElementType());
+  if (!axis && from.getElementType() != to.getElementType()) // C1
     return emitOpError("(C1) requires one element type, but got ") << from << " and " << to;
   if (static_cast<int64_t>(dimensions.size()) != from.getRank()) // C2
     return emitOpError("(C2) requires one entry of dims for each of the operand's ")
@@ -31,6 +32,8 @@ LogicalResult DynamicBroadcastInDimOp::verify() {
     if (from.getDimSize(index) != 1 && !extentsAgree(from.getDimSize(index), to.getDimSize(dimension))) // C5
       return emitOpError("(C5) requires extent 1 or the result's in dimension ")
              << index << " of the operand, but got " << from.getDimSize(index) << " and " << to.getDimSize(dimension);
+  if (axis && getQuantizedDimension(to.getElementType()) != dimensions[*axis]) // C6
+    return emitOpError("(C6) requires a result quantized along dimension ") << dimensions[*axis] << ", but got " << to;
   if (failed(checkExtentCount(*this, getOutputDimensions().getType(), to.getRank(), "output_dimensions", "C7"))) // C7
     return failure();
   ArrayRef<int64_t> expanding = getKnownExpandingDimensions().value_or(ArrayRef<int64_t>());
@@ -46,7 +49,8 @@ LogicalResult DynamicBroadcastInDimOp::verify() {
 
 LogicalResult DynamicReshapeOp::verify() {
   RankedTensorType from = getOperand().getType(), to = getType();
-  if (from.getElementType() != to.getElementType()) // C1
+  auto axis = getQuantizedDimension(from.getElementType());
+  if (from.getElementType() != (axis ? withQuantizedDimension(to.getElementType(), *axis) : to.getElementType())) // C1
     return emitOpError("(C1) requires one element type, but got ") << from << " and " << to;
   if (from.hasStaticShape() && to.hasStaticShape() && from.getNumElements() != to.getNumElements()) // C2
     return emitOpError("(C2) requires equally many elements, but got ") << from << " and " << to;

@@ -14,11 +14,11 @@ def StableHLO_DynamicBroadcastInDimOp : StableHLO_Op<"dynamic_broadcast_in_dim",
     Constraints: (C1)-(C5) as `broadcast_in_dim`; (C7) one output extent a dimension of the result; (C8) the known expanding
     and nonexpanding dimensions are different; (C9), (C10) and dimensions of the operand.
   }];
-  let arguments = (ins StableHLO_Tensor:$operand, StableHLO_ExtentTensor:$output_dimensions,
+  let arguments = (ins StableHLO_TensorOrPerAxis:$operand, StableHLO_ExtentTensor:$output_dimensions,
                        DenseI64ArrayAttr:$broadcast_dimensions,
                        OptionalAttr<DenseI64ArrayAttr>:$known_expanding_dimensions,
                        OptionalAttr<DenseI64ArrayAttr>:$known_nonexpanding_dimensions);
-  let results = (outs StableHLO_Tensor:$result);
+  let results = (outs StableHLO_TensorOrPerAxis:$result);
   let assemblyFormat = [{
     $operand `,` $output_dimensions `,` `dims` `=` $broadcast_dimensions attr-dict `:`
     functional-type(operands, results)
@@ -33,8 +33,8 @@ def StableHLO_DynamicReshapeOp : StableHLO_Op<"dynamic_reshape", [Pure]> {
     Constraints: (C1) the element types agree; (C2) the numbers of elements agree; (C4) one output extent a dimension of the
     result.
   }];
-  let arguments = (ins StableHLO_Tensor:$operand, StableHLO_ExtentTensor:$output_shape);
-  let results = (outs StableHLO_Tensor:$result);
+  let arguments = (ins StableHLO_TensorOrPerAxis:$operand, StableHLO_ExtentTensor:$output_shape);
+  let results = (outs StableHLO_TensorOrPerAxis:$result);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
@@ -46,7 +46,7 @@ def StableHLO_DynamicIotaOp : StableHLO_Op<"dynamic_iota", [Pure]> {
     Constraints: (C1) `iota_dimension` is a dimension of the result; (C2) one output extent a dimension of the result.
   }];
   let arguments = (ins StableHLO_ExtentTensor:$output_shape, I64Attr:$iota_dimension);
-  let results = (outs StableHLO_IntFloatOrComplexTensor:$result);
+  let results = (outs StableHLO_IntRealOrComplexTensor:$result);
   let assemblyFormat = "$output_shape `,` `dim` `=` $iota_dimension attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
   let hasCanonicalizer = 1;

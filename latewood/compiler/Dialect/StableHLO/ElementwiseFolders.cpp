@@ -390,7 +390,7 @@ OpFoldResult SelectOp::fold(FoldAdaptor adaptor) {
     return ifTyped(pred.getSplatValue<bool>() ? getOnTrue() : getOnFalse(), getType());
   auto onTrue = dyn_cast_or_null<DenseElementsAttr>(adaptor.getOnTrue());
   auto onFalse = dyn_cast_or_null<DenseElementsAttr>(adaptor.getOnFalse());
-  if (!onTrue || !onFalse || !isFoldableShape(getType()))
+  if (!onTrue || !onFalse || !isFoldableShape(getType()) || isQuantized(getType()))
     return {};
   SmallVector<Attribute> values;
   for (auto [index, chosen] : llvm::enumerate(pred.getValues<bool>()))

@@ -59,6 +59,7 @@ LogicalResult BitcastConvertOp::verify() {
   if (isa<ComplexType>(from.getElementType()) != isa<ComplexType>(to.getElementType())) // C2
     return emitOpError("(C2) requires complex element types on both sides or on none");
   auto bits = [](Type type) {
+    type = getStorageType(type);
     unsigned width = getRealType(type).getIntOrFloatBitWidth();
     return isa<ComplexType>(type) ? 2 * width : width;
   };
@@ -80,6 +81,23 @@ LogicalResult BitcastConvertOp::verify() {
   return success();
 }
 
+LogicalResult UniformQuantizeOp::verify() {
+  RankedTensorType from = getOperand().getType(), to = getType();
+  if (failed(verifyCompatibleShape(from, to))) // C1
+    return emitOpError("(C1) requires operand and result of one shape, but got ") << from << " and " << to;
+  if (getExpressedType(from.getElementType()) != getExpressedType(to.getElementType())) // C2
+    return emitOpError("(C2) requires a result that expresses ")
+           << getExpressedType(from.getElementType()) << ", but got " << to;
+  return success();
+}
+
+LogicalResult UniformDequantizeOp::inferReturnTypes(MLIRContext *, std::optional<Location>, Adaptor adaptor,
+                                                    SmallVectorImpl<Type> &types) {
+  Type type = adaptor.getOperand().getType();
+  types.push_back(withElementType(type, getExpressedType(getElementTypeOrSelf(type)))); // C1, C2
+  return success();
+}
+
 LogicalResult ReducePrecisionOp::verify() {
   if (static_cast<int32_t>(getExponentBits()) < 1) // C2
     return emitOpError("(C2) requires at least one exponent bit");
@@ -91,6 +109,45 @@ LogicalResult ReducePrecisionOp::verify() {
 //===----------------------------------------------------------------------===//
 // Binary
 //===----------------------------------------------------------------------===//
+
+LogicalResult AddOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                      SmallVectorImpl<Type> &types) {
+  auto lhs = cast<RankedTensorType>(adaptor.getLhs().getType()),
+       rhs = cast<RankedTensorType>(adaptor.getRhs().getType());
+  if (!isQuantized(lhs) || !isQuantized(rhs))
+    return inferElementwise(getOperationName(), location, {lhs, rhs}, types); // C1, C2
+  SmallVector<int64_t> shape(lhs.getShape());
+  if (failed(mergeShape(shape, rhs.getShape()))) // C1
+    return emitConstraint(location, getOperationName(), "C1", "requires operands of one shape, but got ", lhs, " and ",
+                          rhs);
+  // C5 leaves a choice only where both are quantized per tensor.
+  types.push_back(RankedTensorType::get(shape, getQuantizedDimension(lhs.getElementType()) ? lhs.getElementType()
+                                                                                           : rhs.getElementType()));
+  return success();
+}
+
+LogicalResult AddOp::verify() {
+  Type lhs = getLhs().getType().getElementType(), rhs = getRhs().getType().getElementType(),
+       result = getType().getElementType();
+  if (!isQuantized(lhs))
+    return success();
+  auto fail = [&](StringRef constraint) { return emitOpError("(") << constraint << ") requires "; };
+  if (!isQuantized(result)) // C2
+    return fail("C2") << "a quantized result, but got " << getType();
+  if (getStorageType(lhs) != getStorageType(rhs) || getStorageType(lhs) != getStorageType(result)) // C3
+    return fail("C3") << "one storage type, but got " << lhs << ", " << rhs << " and " << result;
+  if (getExpressedType(lhs) != getExpressedType(rhs) || getExpressedType(lhs) != getExpressedType(result)) // C4
+    return fail("C4") << "types that express one type, but got " << lhs << ", " << rhs << " and " << result;
+  auto lhsDimension = getQuantizedDimension(lhs), rhsDimension = getQuantizedDimension(rhs),
+       dimension = getQuantizedDimension(result);
+  if ((lhsDimension || rhsDimension) != dimension.has_value()) // C5
+    return fail("C5") << "a result quantized per axis if and only if an operand is, but got " << result;
+  if (lhsDimension && lhsDimension != dimension) // C6
+    return fail("C6") << "a result quantized along dimension " << *lhsDimension << ", but got " << result;
+  if (rhsDimension && rhsDimension != dimension) // C7
+    return fail("C7") << "a result quantized along dimension " << *rhsDimension << ", but got " << result;
+  return success();
+}
 
 LogicalResult ComplexOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
                                           SmallVectorImpl<Type> &types) {
@@ -146,7 +203,8 @@ LogicalResult SelectOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   auto onTrue = cast<RankedTensorType>(adaptor.getOnTrue().getType());
   auto onFalse = cast<RankedTensorType>(adaptor.getOnFalse().getType());
   SmallVector<int64_t> shape(onTrue.getShape());
-  if (onTrue.getElementType() != onFalse.getElementType() || failed(mergeShape(shape, onFalse.getShape()))) // C2
+  if (!haveSameBaseline(onTrue.getElementType(), onFalse.getElementType()) ||
+      failed(mergeShape(shape, onFalse.getShape()))) // C2
     return emitConstraint(location, getOperationName(), "C2", "requires on_true and on_false of one type, but got ",
                           onTrue, " and ", onFalse);
   if (pred.getRank() != 0 && failed(mergeShape(shape, pred.getShape()))) // C1
@@ -166,7 +224,7 @@ LogicalResult ClampOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
     if (type.getRank() != 0 && failed(mergeShape(shape, type.getShape()))) // C1, C2
       return emitConstraint(location, getOperationName(), constraint, "requires ", name,
                             " of rank 0 or of the operand's shape, but got ", type, " and ", operand);
-    if (type.getElementType() != operand.getElementType()) // C3
+    if (!haveSameBaseline(type.getElementType(), operand.getElementType())) // C3
       return emitConstraint(location, getOperationName(), "C3", "requires one element type, but got ",
                             type.getElementType(), " and ", operand.getElementType());
   }

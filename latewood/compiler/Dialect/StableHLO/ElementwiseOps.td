@@ -12,6 +12,7 @@ include "latewood/compiler/Dialect/StableHLO/StableHLOAttributes.td"
 // Type inference in C++ is shared: operands must agree, and the result is their most precise type.
 class StableHLO_ElementwiseOp<string mnemonic, list<Trait> traits = []>
     : StableHLO_InferOp<mnemonic, !listconcat([Pure, StableHLO_Elementwise], traits)> {
+  let extraClassDefinition = sameBaselines;
   string inferSame = [{
     ::llvm::LogicalResult $cppClass::inferReturnTypes(::mlir::MLIRContext *, std::optional<::mlir::Location> location,
         Adaptor adaptor, ::llvm::SmallVectorImpl<::mlir::Type> &types) {
@@ -39,24 +40,24 @@ class StableHLO_UnaryOp<string mnemonic, string what, Type type, bit folds = 0>
 
     Constraints: (C1) operand and result have the same type.
   }];
-  let extraClassDefinition = sameTypes # inferSame;
+  let extraClassDefinition = sameBaselines # inferSame;
 }
 
 // A transcendental function, with the accuracy that its result must have.
 class StableHLO_AccurateUnaryOp<string mnemonic, string what>
-    : StableHLO_UnaryBase<mnemonic, what, StableHLO_FloatOrComplexTensor, StableHLO_FloatOrComplexTensor, 0> {
+    : StableHLO_UnaryBase<mnemonic, what, StableHLO_RealOrComplexTensor, StableHLO_RealOrComplexTensor, 0> {
   let description = what # [{, element by element. `result_accuracy` asks for a tolerance; without it the default holds.
 
     Constraints: (C1) operand and result have the same type.
   }];
-  let arguments = (ins StableHLO_FloatOrComplexTensor:$operand,
+  let arguments = (ins StableHLO_RealOrComplexTensor:$operand,
                        OptionalAttr<StableHLO_ResultAccuracy>:$result_accuracy);
   let builders = [OpBuilder<(ins "::mlir::Value":$operand), [{
     build($_builder, $_state, operand, ::latewood::stablehlo::ResultAccuracyAttr());
   }]>, OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$operand), [{
     build($_builder, $_state, type, operand, ::latewood::stablehlo::ResultAccuracyAttr());
   }]>];
-  let extraClassDefinition = sameTypes # inferSame;
+  let extraClassDefinition = sameBaselines # inferSame;
 }
 
 def StableHLO_CbrtOp : StableHLO_AccurateUnaryOp<"cbrt", "Cube root">;
@@ -73,22 +74,22 @@ def StableHLO_TanOp : StableHLO_AccurateUnaryOp<"tan", "Tangent">;
 def StableHLO_TanhOp : StableHLO_AccurateUnaryOp<"tanh", "Hyperbolic tangent">;
 
 def StableHLO_CeilOp : StableHLO_UnaryOp<"ceil", "Smallest integral value not below the operand",
-                                         StableHLO_FloatTensor, 1>;
+                                         StableHLO_RealTensor, 1>;
 def StableHLO_FloorOp : StableHLO_UnaryOp<"floor", "Largest integral value not above the operand",
-                                          StableHLO_FloatTensor, 1>;
+                                          StableHLO_RealTensor, 1>;
 def StableHLO_RoundOp : StableHLO_UnaryOp<"round_nearest_afz", "Nearest integral value, ties away from zero",
-                                          StableHLO_FloatTensor, 1>;
+                                          StableHLO_RealTensor, 1>;
 def StableHLO_RoundNearestEvenOp : StableHLO_UnaryOp<"round_nearest_even", "Nearest integral value, ties to even",
-                                                     StableHLO_FloatTensor, 1>;
+                                                     StableHLO_RealTensor, 1>;
 def StableHLO_ClzOp : StableHLO_UnaryOp<"count_leading_zeros", "Number of leading zero bits", StableHLO_IntTensor, 1>;
 def StableHLO_PopulationCountOp : StableHLO_UnaryOp<"popcnt", "Number of one bits", StableHLO_IntTensor, 1>;
 def StableHLO_NotOp : StableHLO_UnaryOp<"not", "Logical or bitwise complement", StableHLO_PredOrIntTensor, 1>;
-def StableHLO_NegOp : StableHLO_UnaryOp<"negate", "Negation", StableHLO_IntFloatOrComplexTensor, 1>;
+def StableHLO_NegOp : StableHLO_UnaryOp<"negate", "Negation", StableHLO_IntRealOrComplexTensor, 1>;
 def StableHLO_SignOp : StableHLO_UnaryOp<"sign", "-1, 0 or 1 by the operand's sign (x / |x| if complex)",
-                                         StableHLO_SIntFloatOrComplexTensor, 1>;
+                                         StableHLO_SIntRealOrComplexTensor, 1>;
 
-def StableHLO_AbsOp : StableHLO_UnaryBase<"abs", "Absolute value", StableHLO_SIntFloatOrComplexTensor,
-                                          RankedTensorOf<[StableHLO_SInt, StableHLO_Float]>, 1> {
+def StableHLO_AbsOp : StableHLO_UnaryBase<"abs", "Absolute value", StableHLO_SIntRealOrComplexTensor,
+                                          RankedTensorOf<[StableHLO_SInt, StableHLO_Float, StableHLO_Quantized]>, 1> {
   let description = [{
     Constraints: (C1) operand and result have the same shape; (C2) the result's element type is the operand's, or the type
     of the parts of a complex operand.
@@ -108,7 +109,7 @@ def StableHLO_ImagOp : StableHLO_PartOp<"imag", "Imaginary part">;
 def StableHLO_IsFiniteOp : StableHLO_ElementwiseOp<"is_finite"> {
   let summary = "true where the operand is neither infinite nor NaN";
   let description = "Constraints: (C1) operand and result have the same shape.";
-  let arguments = (ins StableHLO_FloatTensor:$x);
+  let arguments = (ins StableHLO_RealTensor:$x);
   let results = (outs StableHLO_PredTensor:$y);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let hasFolder = 1;
@@ -122,8 +123,8 @@ def StableHLO_ConvertOp : StableHLO_Op<"convert", [Pure, StableHLO_Elementwise]>
 
     Constraints: (C1) operand and result have the same shape.
   }];
-  let arguments = (ins StableHLO_Tensor:$operand);
-  let results = (outs StableHLO_Tensor:$result);
+  let arguments = (ins StableHLO_PlainTensor:$operand);
+  let results = (outs StableHLO_PlainTensor:$result);
   let builders = [OpBuilder<(ins "::mlir::Value":$operand, "::mlir::Type":$elementType)>];
   let assemblyFormat = "$operand attr-dict `:` custom<SameTypes>(type($operand), type($result))";
   let hasVerifier = 1;
@@ -137,11 +138,41 @@ def StableHLO_BitcastConvertOp : StableHLO_Op<"bitcast_convert", [Pure]> {
 
     Constraints: (C1) the shapes agree, up to that minor dimension; (C2) both element types are complex or none is.
   }];
-  let arguments = (ins StableHLO_Tensor:$operand);
-  let results = (outs StableHLO_Tensor:$result);
+  let arguments = (ins StableHLO_TensorOrPerAxis:$operand);
+  let results = (outs StableHLO_TensorOrPerAxis:$result);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
   let hasFolder = 1;
+}
+
+def StableHLO_UniformQuantizeOp : StableHLO_Op<"uniform_quantize", [Pure, StableHLO_Elementwise]> {
+  let summary = "numbers to integers that stand for them";
+  let description = [{
+    Divides by the result type's scale, adds its zero point, clamps to its range and rounds to the nearest integer, ties to
+    even. A quantized operand is dequantized first.
+
+    Example: `%q = stablehlo.uniform_quantize %x : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 0.1:-30>>`
+
+    Constraints: (C1) operand and result have the same shape; (C2) the result expresses the operand's element type, or the
+    type that a quantized operand expresses.
+  }];
+  let arguments = (ins StableHLO_FloatOrQuantizedTensor:$operand);
+  let results = (outs StableHLO_QuantizedTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` custom<SameTypes>(type($operand), type($result))";
+  let hasVerifier = 1;
+}
+
+def StableHLO_UniformDequantizeOp : StableHLO_InferOp<"uniform_dequantize", [Pure, StableHLO_Elementwise]> {
+  let summary = "the numbers that quantized integers stand for";
+  let description = [{
+    Subtracts the operand type's zero point and multiplies by its scale.
+
+    Constraints: (C1) operand and result have the same shape; (C2) the result's element type is the one that the operand
+    expresses.
+  }];
+  let arguments = (ins StableHLO_QuantizedTensor:$operand);
+  let results = (outs StableHLO_FloatTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` custom<SameTypes>(type($operand), type($result))";
 }
 
 def StableHLO_ReducePrecisionOp : StableHLO_ElementwiseOp<"reduce_precision"> {
@@ -150,13 +181,13 @@ def StableHLO_ReducePrecisionOp : StableHLO_ElementwiseOp<"reduce_precision"> {
     Constraints: (C1) operand and result have the same type; (C2) at least one exponent bit; (C3) the number of mantissa bits
     is not negative.
   }];
-  let arguments = (ins StableHLO_FloatTensor:$operand, I32Attr:$exponent_bits, I32Attr:$mantissa_bits);
-  let results = (outs StableHLO_FloatTensor:$output);
+  let arguments = (ins StableHLO_RealTensor:$operand, I32Attr:$exponent_bits, I32Attr:$mantissa_bits);
+  let results = (outs StableHLO_RealTensor:$output);
   let assemblyFormat = [{
     $operand `,` `format` `=` custom<ExponentMantissa>($exponent_bits, $mantissa_bits) attr-dict `:`
     custom<SameTypes>(type($operand), type($output))
   }];
-  let extraClassDefinition = sameTypes # inferSame;
+  let extraClassDefinition = sameBaselines # inferSame;
   let hasVerifier = 1;
 }
 
@@ -174,24 +205,37 @@ class StableHLO_BinaryOp<string mnemonic, string what, Type type, list<Trait> tr
   let arguments = (ins type:$lhs, type:$rhs);
   let results = (outs type:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` custom<SameTypes>(type($lhs), type($rhs), type($result))";
-  let extraClassDefinition = sameTypes # inferSame;
+  let extraClassDefinition = sameBaselines # inferSame;
   let hasFolder = folds;
 }
 
-def StableHLO_AddOp : StableHLO_BinaryOp<"add", "Sum (logical or of booleans)", StableHLO_Tensor, [Commutative]>;
-def StableHLO_SubtractOp : StableHLO_BinaryOp<"subtract", "Difference", StableHLO_IntFloatOrComplexTensor>;
+def StableHLO_AddOp : StableHLO_BinaryOp<"add", "Sum (logical or of booleans)", StableHLO_TensorOrPerAxis,
+                                         [Commutative]> {
+  let description = [{
+    Constraints: (C1) both operands and the result have the same type; or (C2) all are quantized, (C3) with one storage type,
+    (C4) expressing one type; (C5) the result is quantized per axis if an operand is, (C6), (C7) along that operand's dimension.
+  }];
+  let extraClassDefinition = [{
+    bool $cppClass::isCompatibleReturnTypes(::mlir::TypeRange l, ::mlir::TypeRange r) {
+      return ::latewood::stablehlo::areCompatible(l, r) ||
+             (::latewood::stablehlo::isQuantized(l[0]) && ::latewood::stablehlo::haveCompatibleShapes(l, r));
+    }
+  }];
+  let hasVerifier = 1;
+}
+def StableHLO_SubtractOp : StableHLO_BinaryOp<"subtract", "Difference", StableHLO_IntRealOrComplexTensor>;
 def StableHLO_MulOp : StableHLO_BinaryOp<"multiply", "Product (logical and of booleans)", StableHLO_Tensor,
                                          [Commutative]>;
 def StableHLO_DivOp : StableHLO_BinaryOp<"divide", "Quotient, truncated for integers",
-                                         StableHLO_IntFloatOrComplexTensor>;
+                                         StableHLO_IntRealOrComplexTensor>;
 def StableHLO_RemOp : StableHLO_BinaryOp<"remainder", "Remainder of the truncated division, with the dividend's sign",
-                                         StableHLO_IntFloatOrComplexTensor>;
+                                         StableHLO_IntRealOrComplexTensor>;
 def StableHLO_MaxOp : StableHLO_BinaryOp<"maximum", "Larger value; NaN if either is; lexicographic for complex",
                                          StableHLO_Tensor, [Commutative]>;
 def StableHLO_MinOp : StableHLO_BinaryOp<"minimum", "Smaller value; NaN if either is; lexicographic for complex",
                                          StableHLO_Tensor, [Commutative]>;
-def StableHLO_PowOp : StableHLO_BinaryOp<"power", "lhs to the power of rhs", StableHLO_IntFloatOrComplexTensor, [], 0>;
-def StableHLO_Atan2Op : StableHLO_BinaryOp<"atan2", "Angle of the point (rhs, lhs)", StableHLO_FloatOrComplexTensor,
+def StableHLO_PowOp : StableHLO_BinaryOp<"power", "lhs to the power of rhs", StableHLO_IntRealOrComplexTensor, [], 0>;
+def StableHLO_Atan2Op : StableHLO_BinaryOp<"atan2", "Angle of the point (rhs, lhs)", StableHLO_RealOrComplexTensor,
                                            [], 0>;
 def StableHLO_AndOp : StableHLO_BinaryOp<"and", "Logical or bitwise and", StableHLO_PredOrIntTensor, [Commutative]>;
 def StableHLO_OrOp : StableHLO_BinaryOp<"or", "Logical or bitwise or", StableHLO_PredOrIntTensor, [Commutative]>;

@@ -25,7 +25,7 @@ static FailureOr<RankedTensorType> checkFeatures(StringRef op, std::optional<Loc
   SmallVector<int64_t> shape{type.getDimSize(featureIndex)};
   for (auto [value, name, constraint] : vectors) {
     auto vector = cast<RankedTensorType>(value.getType());
-    if (vector.getElementType() != type.getElementType())
+    if (!haveSameBaseline(vector.getElementType(), type.getElementType()))
       return emitConstraint(location, op, "C2", "requires ", name, " of the operand's element type, but got ", vector,
                             " and ", type);
     if (failed(mergeShape(shape, vector.getShape())))
@@ -70,7 +70,7 @@ LogicalResult BatchNormGradOp::inferReturnTypes(MLIRContext *, std::optional<Loc
     return failure();
   auto operand = cast<RankedTensorType>(adaptor.getOperand().getType());
   auto gradient = cast<RankedTensorType>(adaptor.getGradOutput().getType());
-  if (operand.getElementType() != gradient.getElementType())
+  if (!haveSameBaseline(operand.getElementType(), gradient.getElementType()))
     return emitConstraint(location, getOperationName(), "C2",
                           "requires grad_output of the operand's element type, but got ", gradient, " and ", operand);
   SmallVector<int64_t> shape(operand.getShape());

@@ -14,10 +14,11 @@ def StableHLO_BatchNormInferenceOp : StableHLO_InferOp<"batch_norm_inference", [
     Constraints: (C1) `feature_index` is a dimension of the operand; (C2) one element type; (C3)-(C6) scale, offset, mean and
     variance have one entry a feature; (C7) operand and result have the same type.
   }];
-  let arguments = (ins StableHLO_FloatTensor:$operand, StableHLO_FloatVector:$scale, StableHLO_FloatVector:$offset,
-                       StableHLO_FloatVector:$mean, StableHLO_FloatVector:$variance, F32Attr:$epsilon,
+  let arguments = (ins StableHLO_RealTensor:$operand, StableHLO_RealVector:$scale, StableHLO_RealVector:$offset,
+                       StableHLO_RealVector:$mean, StableHLO_RealVector:$variance, F32Attr:$epsilon,
                        I64Attr:$feature_index);
-  let results = (outs StableHLO_FloatTensor:$result);
+  let results = (outs StableHLO_RealTensor:$result);
+  let extraClassDefinition = sameBaselines;
 }
 
 def StableHLO_BatchNormTrainingOp : StableHLO_InferOp<"batch_norm_training", [Pure]> {
@@ -26,10 +27,11 @@ def StableHLO_BatchNormTrainingOp : StableHLO_InferOp<"batch_norm_training", [Pu
     Constraints: (C1) `feature_index` is a dimension of the operand; (C2) one element type; (C3)-(C6) scale, offset and the
     returned mean and variance have one entry a feature; (C7) operand and output have the same type.
   }];
-  let arguments = (ins StableHLO_FloatTensor:$operand, StableHLO_FloatVector:$scale, StableHLO_FloatVector:$offset,
+  let arguments = (ins StableHLO_RealTensor:$operand, StableHLO_RealVector:$scale, StableHLO_RealVector:$offset,
                        F32Attr:$epsilon, I64Attr:$feature_index);
-  let results = (outs StableHLO_FloatTensor:$output, StableHLO_FloatVector:$batch_mean,
-                      StableHLO_FloatVector:$batch_var);
+  let results = (outs StableHLO_RealTensor:$output, StableHLO_RealVector:$batch_mean,
+                      StableHLO_RealVector:$batch_var);
+  let extraClassDefinition = sameBaselines;
 }
 
 def StableHLO_BatchNormGradOp : StableHLO_InferOp<"batch_norm_grad", [Pure]> {
@@ -38,11 +40,12 @@ def StableHLO_BatchNormGradOp : StableHLO_InferOp<"batch_norm_grad", [Pure]> {
     Constraints: (C1) `feature_index` is a dimension of the operand; (C2) one element type; (C3) operand and both gradients of
     its kind have one shape; (C4), (C5) scale, mean, variance and the gradients of their kind have one entry a feature.
   }];
-  let arguments = (ins StableHLO_FloatTensor:$operand, StableHLO_FloatVector:$scale, StableHLO_FloatVector:$mean,
-                       StableHLO_FloatVector:$variance, StableHLO_FloatTensor:$grad_output, F32Attr:$epsilon,
+  let arguments = (ins StableHLO_RealTensor:$operand, StableHLO_RealVector:$scale, StableHLO_RealVector:$mean,
+                       StableHLO_RealVector:$variance, StableHLO_RealTensor:$grad_output, F32Attr:$epsilon,
                        I64Attr:$feature_index);
-  let results = (outs StableHLO_FloatTensor:$grad_operand, StableHLO_FloatVector:$grad_scale,
-                      StableHLO_FloatVector:$grad_offset);
+  let results = (outs StableHLO_RealTensor:$grad_operand, StableHLO_RealVector:$grad_scale,
+                      StableHLO_RealVector:$grad_offset);
+  let extraClassDefinition = sameBaselines;
 }
 
 #endif // LATEWOOD_COMPILER_DIALECT_STABLEHLO_NORMALIZATIONOPS_TD

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "latewood/compiler/Dialect/StableHLO/Shapes.h"
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallSet.h"
@@ -18,6 +19,12 @@ bool haveCompatibleShapes(TypeRange lhs, TypeRange rhs) {
 bool areCompatible(TypeRange lhs, TypeRange rhs) {
   return haveCompatibleShapes(lhs, rhs) && llvm::all_of(llvm::zip(lhs, rhs), [](auto pair) {
            return getElementTypeOrSelf(std::get<0>(pair)) == getElementTypeOrSelf(std::get<1>(pair));
+         });
+}
+
+bool haveCompatibleBaselines(TypeRange lhs, TypeRange rhs) {
+  return haveCompatibleShapes(lhs, rhs) && llvm::all_of(llvm::zip(lhs, rhs), [](auto pair) {
+           return haveSameBaseline(getElementTypeOrSelf(std::get<0>(pair)), getElementTypeOrSelf(std::get<1>(pair)));
          });
 }
 
@@ -47,7 +54,8 @@ LogicalResult inferElementwise(StringRef op, std::optional<Location> location, T
   SmallVector<int64_t> shape(first.getShape());
   for (Type type : operands.drop_front()) {
     auto tensor = cast<RankedTensorType>(type);
-    if (tensor.getElementType() != first.getElementType() || failed(mergeShape(shape, tensor.getShape())))
+    if (!haveSameBaseline(tensor.getElementType(), first.getElementType()) ||
+        failed(mergeShape(shape, tensor.getShape())))
       return emitConstraint(location, op, "C1", "requires operands of one type, but got ", first, " and ", tensor);
   }
   types.push_back(RankedTensorType::get(shape, first.getElementType(), first.getEncoding()));
@@ -85,9 +93,60 @@ Type getRealType(Type elementType) {
   return complex ? complex.getElementType() : elementType;
 }
 
+bool isQuantized(Type type) {
+  return isa<quant::UniformQuantizedType, quant::UniformQuantizedPerAxisType>(getElementTypeOrSelf(type));
+}
+
+bool isPerAxisQuantized(RankedTensorType type) {
+  auto quantized = dyn_cast<quant::UniformQuantizedPerAxisType>(type.getElementType());
+  return quantized && quantized.getQuantizedDimension() < type.getRank() &&
+         extentsAgree(type.getDimSize(quantized.getQuantizedDimension()), quantized.getScales().size());
+}
+
+std::optional<int64_t> getQuantizedDimension(Type elementType) {
+  if (auto quantized = dyn_cast<quant::UniformQuantizedPerAxisType>(elementType))
+    return quantized.getQuantizedDimension();
+  return std::nullopt;
+}
+
+Type withQuantizedDimension(Type elementType, int64_t dimension) {
+  auto quantized = dyn_cast<quant::UniformQuantizedPerAxisType>(elementType);
+  if (!quantized)
+    return elementType;
+  return quant::UniformQuantizedPerAxisType::get(quantized.getFlags(), quantized.getStorageType(),
+                                                 quantized.getExpressedType(), quantized.getScales(),
+                                                 quantized.getZeroPoints(), static_cast<int32_t>(dimension),
+                                                 quantized.getStorageTypeMin(), quantized.getStorageTypeMax());
+}
+
+Type getStorageType(Type elementType) {
+  auto quantized = dyn_cast<quant::QuantizedType>(elementType);
+  if (!quantized)
+    return elementType;
+  return IntegerType::get(elementType.getContext(), quantized.getStorageTypeIntegralWidth(),
+                          quantized.isSigned() ? IntegerType::Signless : IntegerType::Unsigned);
+}
+
+Type getExpressedType(Type elementType) {
+  auto quantized = dyn_cast<quant::QuantizedType>(elementType);
+  return quantized ? quantized.getExpressedType() : elementType;
+}
+
+bool haveSameBaseline(Type lhs, Type rhs) {
+  if (lhs == rhs)
+    return true;
+  auto l = dyn_cast<quant::QuantizedType>(lhs), r = dyn_cast<quant::QuantizedType>(rhs);
+  return l && r && getStorageType(l) == getStorageType(r) && l.getExpressedType() == r.getExpressedType() &&
+         l.getStorageTypeMin() == r.getStorageTypeMin() && l.getStorageTypeMax() == r.getStorageTypeMax() &&
+         getQuantizedDimension(l) == getQuantizedDimension(r);
+}
+
 bool isPromotable(Type from, Type to) {
   if (from == to)
     return true;
+  if (isQuantized(from) || isQuantized(to))
+    return isQuantized(from) && isQuantized(to) && getExpressedType(from) == getExpressedType(to) &&
+           isPromotable(getStorageType(from), getStorageType(to));
   if (auto fromInteger = dyn_cast<IntegerType>(from)) {
     auto toInteger = dyn_cast<IntegerType>(to);
     // Booleans are promotable to themselves only.

@@ -20,6 +20,8 @@ namespace latewood::stablehlo {
 
 /// True if the types agree pairwise: equal, or tensors of equal element type whose shapes agree up to `?`.
 bool areCompatible(mlir::TypeRange lhs, mlir::TypeRange rhs);
+/// As `areCompatible`, but elements may be quantized with different scales and zero points.
+bool haveCompatibleBaselines(mlir::TypeRange lhs, mlir::TypeRange rhs);
 /// As `areCompatible`, without looking at element types.
 bool haveCompatibleShapes(mlir::TypeRange lhs, mlir::TypeRange rhs);
 
@@ -38,8 +40,8 @@ llvm::LogicalResult emitConstraint(std::optional<mlir::Location> location, llvm:
 /// Reports that the op's result types are not those that follow from its operands. Always fails.
 llvm::LogicalResult emitWrongResultTypes(mlir::Operation *op, mlir::TypeRange expected);
 
-/// The type of an elementwise result: operands must have one element type and agreeing shapes (C1); of each dimension
-/// the known extent is taken.
+/// The type of an elementwise result: operands must have one element type, up to scales and zero points, and agreeing
+/// shapes (C1); of each dimension the known extent is taken.
 llvm::LogicalResult inferElementwise(llvm::StringRef op, std::optional<mlir::Location> location,
                                      mlir::TypeRange operands, llvm::SmallVectorImpl<mlir::Type> &types);
 
@@ -67,11 +69,38 @@ struct WindowDimension {
 /// The number of positions of a window along an extent (`?` if either is not known).
 int64_t countWindows(int64_t extent, const WindowDimension &window);
 
+/// The dimensions of a product of tensors that are batched and contracted, on each side.
+struct DotDimensions {
+  llvm::ArrayRef<int64_t> lhsBatching, rhsBatching, lhsContracting, rhsContracting;
+};
+/// The shape of a product of tensors: batch, free dimensions of lhs, free dimensions of rhs without `rhsGroups`.
+/// Reports broken constraints by the numbers that dot_general has for them, or all as `constraint`.
+llvm::FailureOr<llvm::SmallVector<int64_t>> inferDotShape(llvm::StringRef op, std::optional<mlir::Location> location,
+                                                          mlir::RankedTensorType lhs, mlir::RankedTensorType rhs,
+                                                          const DotDimensions &dimensions,
+                                                          llvm::ArrayRef<int64_t> rhsGroups = {},
+                                                          llvm::StringRef constraint = {});
+
 /// The element type of a complex type's parts, or the type itself.
 mlir::Type getRealType(mlir::Type elementType);
 
+/// True for a quantized element type, or a tensor of such elements.
+bool isQuantized(mlir::Type type);
+/// True for a tensor of elements that are quantized per axis, with one scale for each slice.
+bool isPerAxisQuantized(mlir::RankedTensorType type);
+/// The dimension of a per-axis quantization, or nothing.
+std::optional<int64_t> getQuantizedDimension(mlir::Type elementType);
+/// A per-axis quantized type with another dimension; any other type as it is.
+mlir::Type withQuantizedDimension(mlir::Type elementType, int64_t dimension);
+/// The integer type that holds a quantized element, and the float type of the numbers that such integers stand for.
+/// Any other type as it is.
+mlir::Type getStorageType(mlir::Type elementType);
+mlir::Type getExpressedType(mlir::Type elementType);
+/// True if two element types are equal up to scales and zero points.
+bool haveSameBaseline(mlir::Type lhs, mlir::Type rhs);
+
 /// True if a value of element type `from` can be accumulated in `to`: equal, or both signed, both unsigned, both
-/// floating-point or both complex, and `to` not narrower.
+/// floating-point or both complex, and `to` not narrower; or both quantized, where that holds of their storage types.
 bool isPromotable(mlir::Type from, mlir::Type to);
 
 } // namespace latewood::stablehlo

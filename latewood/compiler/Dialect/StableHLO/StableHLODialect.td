@@ -30,6 +30,7 @@ def StableHLO_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  let dependentDialects = ["::mlir::quant::QuantDialect"];
 }
 
 //===----------------------------------------------------------------------===//
@@ -42,6 +43,13 @@ def StableHLO_TokenType : TypeDef<StableHLO_Dialect, "Token"> {
   let description = "Carries no data. Ops that produce and consume tokens execute in the order of the tokens.";
 }
 
+def StableHLO_FutureType : TypeDef<StableHLO_Dialect, "Future"> {
+  let mnemonic = "future";
+  let summary = "the results of an op that may still run";
+  let parameters = (ins ArrayRefParameter<"::mlir::Type", "types of the results">:$types);
+  let assemblyFormat = "`<` $types `>`";
+}
+
 def StableHLO_Pred : TypeAlias<I1, "boolean">;
 def StableHLO_SInt : SignlessIntOfWidths<[2, 4, 8, 16, 32, 64]>;
 def StableHLO_UInt : UnsignedIntOfWidths<[2, 4, 8, 16, 32, 64]>;
@@ -49,9 +57,23 @@ def StableHLO_Int : AnyTypeOf<[StableHLO_SInt, StableHLO_UInt], "integer">;
 def StableHLO_Float : AnyTypeOf<[F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3FN, F8E4M3FNUZ, F8E4M3B11FNUZ,
                                  F8E5M2, F8E5M2FNUZ, F8E8M0FNU, BF16, F16, F32, F64], "floating-point">;
 def StableHLO_ComplexType : Complex<AnyTypeOf<[F32, F64]>>;
-def StableHLO_Element : AnyTypeOf<[StableHLO_Pred, StableHLO_Int, StableHLO_Float, StableHLO_ComplexType]>;
+def StableHLO_PlainElement : AnyTypeOf<[StableHLO_Pred, StableHLO_Int, StableHLO_Float, StableHLO_ComplexType]>;
+// An integer that stands for a number: (integer - zero point) * scale.
+def StableHLO_Quantized : Type<CPred<"::llvm::isa<::mlir::quant::UniformQuantizedType>($_self)">, "per-tensor quantized">;
+def StableHLO_Element : AnyTypeOf<[StableHLO_Pred, StableHLO_Int, StableHLO_Float, StableHLO_ComplexType,
+                                   StableHLO_Quantized]>;
 
+def StableHLO_PlainTensor : RankedTensorOf<[StableHLO_PlainElement]>;
 def StableHLO_Tensor : RankedTensorOf<[StableHLO_Element]>;
+// Each slice along one dimension has a scale and a zero point of its own.
+def StableHLO_PerAxisTensor : Type<And<[IsRankedTensorTypePred,
+    CPred<"::latewood::stablehlo::isPerAxisQuantized(::llvm::cast<::mlir::RankedTensorType>($_self))">]>,
+    "ranked tensor of per-axis quantized values with a scale for each slice", "::mlir::RankedTensorType">;
+def StableHLO_TensorOrPerAxis : AnyTypeOf<[StableHLO_Tensor, StableHLO_PerAxisTensor], "", "::mlir::RankedTensorType">;
+def StableHLO_QuantizedTensor : AnyTypeOf<[RankedTensorOf<[StableHLO_Quantized]>, StableHLO_PerAxisTensor], "",
+                                          "::mlir::RankedTensorType">;
+def StableHLO_FloatOrQuantizedTensor : AnyTypeOf<[RankedTensorOf<[StableHLO_Float]>, StableHLO_QuantizedTensor], "",
+                                                 "::mlir::RankedTensorType">;
 def StableHLO_PredTensor : RankedTensorOf<[StableHLO_Pred]>;
 def StableHLO_IntTensor : RankedTensorOf<[StableHLO_Int]>;
 def StableHLO_FloatTensor : RankedTensorOf<[StableHLO_Float]>;
@@ -59,8 +81,13 @@ def StableHLO_ComplexTensor : RankedTensorOf<[StableHLO_ComplexType]>;
 def StableHLO_Float32Or64Tensor : RankedTensorOf<[F32, F64]>;
 def StableHLO_PredOrIntTensor : RankedTensorOf<[StableHLO_Pred, StableHLO_Int]>;
 def StableHLO_FloatOrComplexTensor : RankedTensorOf<[StableHLO_Float, StableHLO_ComplexType]>;
-def StableHLO_IntFloatOrComplexTensor : RankedTensorOf<[StableHLO_Int, StableHLO_Float, StableHLO_ComplexType]>;
-def StableHLO_SIntFloatOrComplexTensor : RankedTensorOf<[StableHLO_SInt, StableHLO_Float, StableHLO_ComplexType]>;
+// What has a name with Real in it takes quantized numbers too.
+def StableHLO_RealTensor : RankedTensorOf<[StableHLO_Float, StableHLO_Quantized]>;
+def StableHLO_RealOrComplexTensor : RankedTensorOf<[StableHLO_Float, StableHLO_ComplexType, StableHLO_Quantized]>;
+def StableHLO_IntRealOrComplexTensor : RankedTensorOf<[StableHLO_Int, StableHLO_Float, StableHLO_ComplexType,
+                                                       StableHLO_Quantized]>;
+def StableHLO_SIntRealOrComplexTensor : RankedTensorOf<[StableHLO_SInt, StableHLO_Float, StableHLO_ComplexType,
+                                                        StableHLO_Quantized]>;
 def StableHLO_IntOrFloatTensor : RankedTensorOf<[StableHLO_Int, StableHLO_Float]>;
 def StableHLO_PredIntOrFloatTensor : RankedTensorOf<[StableHLO_Pred, StableHLO_Int, StableHLO_Float]>;
 
@@ -71,11 +98,12 @@ def StableHLO_ScalarIntTensor : 0DTensorOf<[StableHLO_Int]>;
 def StableHLO_ScalarI32Tensor : 0DTensorOf<[I32]>;
 def StableHLO_ScalarUI32Tensor : 0DTensorOf<[UI32]>;
 def StableHLO_ScalarPredIntOrFloatTensor : 0DTensorOf<[StableHLO_Pred, StableHLO_Int, StableHLO_Float]>;
-def StableHLO_FloatVector : 1DTensorOf<[StableHLO_Float]>;
+def StableHLO_RealVector : 1DTensorOf<[StableHLO_Float, StableHLO_Quantized]>;
 def StableHLO_ExtentTensor : 1DTensorOf<[StableHLO_Int, Index]>;
 
 // Values that control flow, calls and barriers pass along.
-def StableHLO_Value : AnyTypeOf<[StableHLO_Tensor, StableHLO_TokenType, AnyTuple], "tensor, token or tuple">;
+def StableHLO_Value : AnyTypeOf<[StableHLO_TensorOrPerAxis, StableHLO_TokenType, AnyTuple],
+                                "tensor, token or tuple">;
 
 //===----------------------------------------------------------------------===//
 // Base classes of ops
@@ -112,6 +140,12 @@ class StableHLO_InferOp<string mnemonic, list<Trait> traits = []>
   string sameTypes = [{
     bool $cppClass::isCompatibleReturnTypes(::mlir::TypeRange l, ::mlir::TypeRange r) {
       return ::latewood::stablehlo::areCompatible(l, r);
+    }
+  }];
+  // For ops whose result may be quantized differently from the operands.
+  string sameBaselines = [{
+    bool $cppClass::isCompatibleReturnTypes(::mlir::TypeRange l, ::mlir::TypeRange r) {
+      return ::latewood::stablehlo::haveCompatibleBaselines(l, r);
     }
   }];
   // For ops whose element type may be wider than the operands' (accumulation), so that only shapes are compared.

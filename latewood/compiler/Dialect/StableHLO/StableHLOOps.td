@@ -14,5 +14,6 @@ include "latewood/compiler/Dialect/StableHLO/ControlFlowOps.td"
 include "latewood/compiler/Dialect/StableHLO/DynamicOps.td"
 include "latewood/compiler/Dialect/StableHLO/CollectiveOps.td"
 include "latewood/compiler/Dialect/StableHLO/TransferOps.td"
+include "latewood/compiler/Dialect/StableHLO/LegacyOps.td"
 
 #endif // LATEWOOD_COMPILER_DIALECT_STABLEHLO_STABLEHLOOPS_TD

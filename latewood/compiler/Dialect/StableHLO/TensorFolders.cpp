@@ -18,7 +18,9 @@ static OpFoldResult ifTyped(Value value, Type type) {
 /// A splat constant of another shape; null if `attribute` is no splat.
 static Attribute resizeSplat(Attribute attribute, RankedTensorType type) {
   auto constant = dyn_cast_or_null<SplatElementsAttr>(attribute);
-  return constant && type.hasStaticShape() ? constant.resizeSplat(type) : Attribute();
+  return constant && type.hasStaticShape() && constant.getElementType() == type.getElementType()
+             ? constant.resizeSplat(type)
+             : Attribute();
 }
 
 static bool isAll(ArrayRef<int64_t> list, int64_t value) {
@@ -34,7 +36,8 @@ static bool isIdentity(ArrayRef<int64_t> dimensions) {
 template <typename Locate>
 static Attribute moveElements(Attribute source, RankedTensorType type, Locate locate) {
   auto constant = dyn_cast_or_null<DenseElementsAttr>(source);
-  if (!constant || !isFoldableShape(type) || type.getNumElements() == 0)
+  if (!constant || !isFoldableShape(type) || type.getNumElements() == 0 ||
+      constant.getElementType() != type.getElementType())
     return {};
   auto values = constant.getValues<Attribute>();
   SmallVector<int64_t> sourceStrides = computeSuffixProduct(constant.getType().getShape());
@@ -55,7 +58,7 @@ OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValue(); }
 
 OpFoldResult IotaOp::fold(FoldAdaptor) {
   RankedTensorType type = getType();
-  if (!type.hasStaticShape() || type.getDimSize(getIotaDimension()) != 1 || isa<ComplexType>(type.getElementType()))
+  if (!type.hasStaticShape() || type.getDimSize(getIotaDimension()) != 1 || !type.getElementType().isIntOrFloat())
     return {};
   return DenseElementsAttr::get(type, Builder(getContext()).getZeroAttr(type.getElementType()));
 }
@@ -97,7 +100,7 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
   if (getOperand().getType() == getType() && (getType().hasStaticShape() || getType().getRank() == 1))
     return getOperand();
   if (auto constant = dyn_cast_or_null<DenseElementsAttr>(adaptor.getOperand()))
-    if (getType().hasStaticShape())
+    if (getType().hasStaticShape() && constant.getElementType() == getType().getElementType())
       return constant.reshape(getType());
   return {};
 }
@@ -210,7 +213,7 @@ OpFoldResult ConcatenateOp::fold(FoldAdaptor adaptor) {
   SmallVector<DenseElementsAttr> constants;
   for (Attribute input : adaptor.getInputs()) {
     constants.push_back(dyn_cast_or_null<DenseElementsAttr>(input));
-    if (!constants.back())
+    if (!constants.back() || constants.back().getElementType() != getType().getElementType())
       return {};
   }
   // Row-major: for each index outside of the dimension, the rows of all inputs in turn.

@@ -21,11 +21,23 @@ LogicalResult ConstantOp::inferReturnTypes(MLIRContext *, std::optional<Location
   return success();
 }
 
+bool ConstantOp::isCompatibleReturnTypes(TypeRange l, TypeRange r) {
+  auto value = dyn_cast<RankedTensorType>(l.front()), result = dyn_cast<RankedTensorType>(r.front());
+  return value && result && areCompatible(value, result.clone(getStorageType(result.getElementType()))); // C1, C2
+}
+
 void ConstantOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   setName(getOutput(), isa<IntegerType>(getType().getElementType()) ? "c" : "cst");
 }
 
 ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &state) {
+  if (succeeded(parser.parseOptionalLParen())) {
+    FunctionType type;
+    if (parser.parseRParen() || parser.parseOptionalAttrDict(state.attributes) || parser.parseColonType(type))
+      return failure();
+    state.addTypes(type.getResults());
+    return success();
+  }
   ElementsAttr value;
   if (parser.parseOptionalAttrDict(state.attributes) || parser.parseAttribute(value))
     return failure();
@@ -35,6 +47,13 @@ ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &state) {
 }
 
 void ConstantOp::print(OpAsmPrinter &printer) {
+  if (getValue().getType() != getType()) {
+    printer << "()";
+    printer.printOptionalAttrDict((*this)->getAttrs());
+    printer << " : ";
+    printer.printFunctionalType(*this);
+    return;
+  }
   printer.printOptionalAttrDict((*this)->getAttrs(), {"value"});
   printer << ' ' << getValueAttr();
 }
@@ -50,10 +69,23 @@ LogicalResult IotaOp::verify() {
   return success();
 }
 
+/// A per-axis quantized element type along another dimension, its parameters repeated if there is one of each only.
+static Type getRepeated(Type elementType, int64_t dimension, int64_t extent) {
+  auto type = cast<quant::UniformQuantizedPerAxisType>(withQuantizedDimension(elementType, dimension));
+  if (type.getScales().size() != 1 || ShapedType::isDynamic(extent))
+    return type;
+  SmallVector<double> scales(extent, type.getScales().front());
+  SmallVector<int64_t> zeroPoints(extent, type.getZeroPoints().front());
+  return quant::UniformQuantizedPerAxisType::get(type.getFlags(), type.getStorageType(), type.getExpressedType(),
+                                                 scales, zeroPoints, type.getQuantizedDimension(),
+                                                 type.getStorageTypeMin(), type.getStorageTypeMax());
+}
+
 LogicalResult BroadcastInDimOp::verify() {
   RankedTensorType from = getOperand().getType(), to = getType();
   ArrayRef<int64_t> dimensions = getBroadcastDimensions();
-  if (from.getElementType() != to.getElementType()) // C1
+  auto axis = getQuantizedDimension(from.getElementType());
+  if (!axis && from.getElementType() != to.getElementType()) // C1
     return emitOpError("(C1) requires one element type, but got ")
            << from.getElementType() << " and " << to.getElementType();
   if (static_cast<int64_t>(dimensions.size()) != from.getRank()) // C2
@@ -67,14 +99,26 @@ LogicalResult BroadcastInDimOp::verify() {
     if (from.getDimSize(index) != 1 && !extentsAgree(from.getDimSize(index), to.getDimSize(dimension))) // C5
       return emitOpError("(C5) requires extent 1 or the result's in dimension ")
              << index << " of the operand, but got " << from.getDimSize(index) << " and " << to.getDimSize(dimension);
+  if (axis && getRepeated(from.getElementType(), dimensions[*axis], to.getDimSize(dimensions[*axis])) !=
+                  to.getElementType()) // C6
+    return emitOpError("(C6) requires the operand's scales and zero points along dimension ")
+           << dimensions[*axis] << ", but got " << from.getElementType() << " and " << to.getElementType();
   return success();
 }
 
 LogicalResult ReshapeOp::verify() {
   RankedTensorType from = getOperand().getType(), to = getType();
-  if (from.getElementType() != to.getElementType()) // C1
+  auto axis = getQuantizedDimension(from.getElementType()), toAxis = getQuantizedDimension(to.getElementType());
+  if (from.getElementType() != (axis ? withQuantizedDimension(to.getElementType(), *axis) : to.getElementType())) // C1
     return emitOpError("(C1) requires one element type, but got ")
            << from.getElementType() << " and " << to.getElementType();
+  if (axis && from.hasStaticShape() && to.hasStaticShape()) {
+    auto product = [](ArrayRef<int64_t> extents) { return llvm::product_of(extents); };
+    if (product(from.getShape().take_front(*axis)) != product(to.getShape().take_front(*toAxis)) ||
+        from.getDimSize(*axis) != to.getDimSize(*toAxis)) // C3
+      return emitOpError("(C3) requires equally many elements before and along the quantized dimension, but got ")
+             << from << " and " << to;
+  }
   if (from.hasStaticShape() && to.hasStaticShape() && from.getNumElements() != to.getNumElements()) // C2
     return emitOpError("(C2) requires equally many elements, but got ") << from << " and " << to;
   return success();
@@ -95,7 +139,10 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   SmallVector<int64_t> shape; // C3
   for (int64_t dimension : permutation)
     shape.push_back(from.getDimSize(dimension));
-  types.push_back(RankedTensorType::get(shape, from.getElementType())); // C1
+  Type element = from.getElementType();
+  if (auto axis = getQuantizedDimension(element)) // C4
+    element = withQuantizedDimension(element, llvm::find(permutation, *axis) - permutation.begin());
+  types.push_back(RankedTensorType::get(shape, element)); // C1
   return success();
 }
 

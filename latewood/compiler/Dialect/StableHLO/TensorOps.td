@@ -14,10 +14,14 @@ def StableHLO_ConstantOp : StableHLO_InferOp<"constant", [ConstantLike, Pure,
   let description = [{
     Example: `%cst = stablehlo.constant dense<0.0> : tensor<4xf32>`
 
-    Constraints: (C1) value and result have the same type.
+    The value of a quantized constant is a tensor of its storage type; it prints as
+    `stablehlo.constant() {value = dense<3> : tensor<2xi8>} : () -> tensor<2x!quant.uniform<i8:f32, 0.5>>`.
+
+    Constraints: (C1), (C2) value and result have the same type.
   }];
   let arguments = (ins ElementsAttr:$value);
-  let results = (outs StableHLO_Tensor:$output);
+  let results = (outs StableHLO_TensorOrPerAxis:$output);
+  let extraClassDefinition = "";
   let hasCustomAssemblyFormat = 1;
   let hasFolder = 1;
 }
@@ -26,7 +30,7 @@ def StableHLO_IotaOp : StableHLO_Op<"iota", [Pure]> {
   let summary = "numbers 0, 1, 2... along one dimension";
   let description = "Constraints: (C1) `iota_dimension` is a dimension of the result.";
   let arguments = (ins I64Attr:$iota_dimension);
-  let results = (outs StableHLO_IntFloatOrComplexTensor:$output);
+  let results = (outs StableHLO_IntRealOrComplexTensor:$output);
   let assemblyFormat = "`dim` `=` $iota_dimension attr-dict `:` type($output)";
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -40,10 +44,11 @@ def StableHLO_BroadcastInDimOp : StableHLO_Op<"broadcast_in_dim", [Pure]> {
     Example: `%r = stablehlo.broadcast_in_dim %x, dims = [1] : (tensor<4xf32>) -> tensor<8x4xf32>`
 
     Constraints: (C1) the element types agree; (C2) one entry a dimension of the operand; (C3) each a dimension of the result;
-    (C4) all different; (C5) an operand's extent is 1 or the result's.
+    (C4) all different; (C5) an operand's extent is 1 or the result's; (C6) the dimension of a per-axis quantization is moved
+    too, and a single scale is repeated.
   }];
-  let arguments = (ins StableHLO_Tensor:$operand, DenseI64ArrayAttr:$broadcast_dimensions);
-  let results = (outs StableHLO_Tensor:$result);
+  let arguments = (ins StableHLO_TensorOrPerAxis:$operand, DenseI64ArrayAttr:$broadcast_dimensions);
+  let results = (outs StableHLO_TensorOrPerAxis:$result);
   let assemblyFormat = "$operand `,` `dims` `=` $broadcast_dimensions attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -52,9 +57,12 @@ def StableHLO_BroadcastInDimOp : StableHLO_Op<"broadcast_in_dim", [Pure]> {
 
 def StableHLO_ReshapeOp : StableHLO_Op<"reshape", [Pure]> {
   let summary = "the same elements in the same row-major order under another shape";
-  let description = "Constraints: (C1) the element types agree; (C2) the numbers of elements agree.";
-  let arguments = (ins StableHLO_Tensor:$operand);
-  let results = (outs StableHLO_Tensor:$result);
+  let description = [{
+    Constraints: (C1) the element types agree; (C2) the numbers of elements agree; (C3) so do those before, in and after the
+    dimension of a per-axis quantization.
+  }];
+  let arguments = (ins StableHLO_TensorOrPerAxis:$operand);
+  let results = (outs StableHLO_TensorOrPerAxis:$result);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -67,10 +75,10 @@ def StableHLO_TransposeOp : StableHLO_InferOp<"transpose", [Pure]> {
     Dimension i of the result is dimension `permutation[i]` of the operand.
 
     Constraints: (C1) the element types agree; (C2) `permutation` is one of the operand's dimensions; (C3) the result's shape
-    is the permuted shape.
+    is the permuted shape; (C4) the dimension of a per-axis quantization is permuted too.
   }];
-  let arguments = (ins StableHLO_Tensor:$operand, DenseI64ArrayAttr:$permutation);
-  let results = (outs StableHLO_Tensor:$result);
+  let arguments = (ins StableHLO_TensorOrPerAxis:$operand, DenseI64ArrayAttr:$permutation);
+  let results = (outs StableHLO_TensorOrPerAxis:$result);
   let assemblyFormat = "$operand `,` `dims` `=` $permutation attr-dict `:` functional-type(operands, results)";
   let hasFolder = 1;
   let hasCanonicalizer = 1;
@@ -148,7 +156,7 @@ def StableHLO_PadOp : StableHLO_InferOp<"pad", [Pure]> {
 def StableHLO_GetDimensionSizeOp : StableHLO_InferOp<"get_dimension_size", [Pure]> {
   let summary = "an extent of a tensor, as i32";
   let description = "Constraints: (C1) `dimension` is a dimension of the operand.";
-  let arguments = (ins StableHLO_Tensor:$operand, I64Attr:$dimension);
+  let arguments = (ins StableHLO_TensorOrPerAxis:$operand, I64Attr:$dimension);
   let results = (outs StableHLO_ScalarI32Tensor:$result);
   let assemblyFormat = "$operand `,` `dim` `=` $dimension attr-dict `:` functional-type(operands, results)";
   let hasFolder = 1;

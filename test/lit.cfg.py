@@ -28,3 +28,8 @@ if "avx512f" in flags:
     config.available_features.add("avx512")  # noqa: F821
 if "avx2" in flags:
     config.available_features.add("avx2")  # noqa: F821
+
+# Options of the sanitizers that the tools may have been built with.
+for variable in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
+    if variable in os.environ:
+        config.environment[variable] = os.environ[variable]  # noqa: F821

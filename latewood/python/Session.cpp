@@ -240,6 +240,10 @@ nb::dict statistics(const PySession &self) {
   nb::dict result, system;
   result["calls"] = all.calls;
   result["failed_calls"] = all.failedCalls;
+  result["call_nanoseconds"] = all.callNanoseconds;
+  result["longest_call_nanoseconds"] = all.longestCallNanoseconds;
+  result["argument_bytes"] = all.argumentBytes;
+  result["result_bytes"] = all.resultBytes;
   result["results"] = toDict(all.results);
   result["temporaries"] = toDict(all.temporaries);
   result["staging"] = toDict(all.staging);
@@ -341,7 +345,7 @@ stream: the call takes its place on the stream and this returns at once. What is
 
 Returns the results as a list. Without a stream they are complete. After an error the session works on.)")
       .def("_call_arrays", callArrays, "name"_a, "arguments"_a)
-      .def("statistics", statistics, "What calls allocated, by purpose, and what the system was asked for.")
+      .def("statistics", statistics, "Calls, their time and bytes, what they allocated by purpose, and what the system was asked for.")
       .def(
           "release_cached_memory", [](const PySession &self) { self.ref->releaseCachedMemory(); },
           "Gives the memory of dropped results back to the system.");

@@ -6,6 +6,7 @@
 
 #include "latewood/runtime/latewood.h"
 
+#include "latewood/runtime/DLPack.h"
 #include "latewood/runtime/Session.h"
 #include "latewood/runtime/Trace.h"
 
@@ -381,6 +382,75 @@ latewood_status *latewood_buffer_wait(const latewood_buffer *buffer) {
   });
 }
 
+latewood_status *latewood_buffer_slice(const latewood_buffer *buffer, const int64_t *start, const int64_t *limit,
+                                       const int64_t *step, latewood_buffer **out) {
+  return guarded([&]() -> Status {
+    LATEWOOD_REQUIRE(buffer);
+    LATEWOOD_REQUIRE(out);
+    auto rank = static_cast<size_t>(unwrap(buffer)->rank());
+    if (rank != 0 && !start)
+      return missing("start");
+    if (rank != 0 && !limit)
+      return missing("limit");
+    std::vector<int64_t> ones(step ? 0 : rank, 1);
+    return give(unwrap(buffer)->slice({start, rank}, {limit, rank}, {step ? step : ones.data(), rank}), out);
+  });
+}
+
+latewood_status *latewood_buffer_reshape(const latewood_buffer *buffer, int64_t rank, const int64_t *shape,
+                                         latewood_buffer **out) {
+  return guarded([&]() -> Status {
+    LATEWOOD_REQUIRE(buffer);
+    LATEWOOD_REQUIRE(out);
+    LATEWOOD_ASSIGN_OR_RETURN(std::span<const int64_t> extents, shapeOf(rank, shape, "shape"));
+    return give(unwrap(buffer)->reshape(extents), out);
+  });
+}
+
+namespace {
+/// The structures of the protocol under our names and under those that the header declares are the same.
+template <typename Ours, typename Theirs>
+latewood_status *exportDLPack(latewood_buffer *buffer, Theirs **out,
+                              StatusOr<Ours *> (*convert)(const Ref<MemRefValue> &)) {
+  return guarded([&]() -> Status {
+    LATEWOOD_REQUIRE(buffer);
+    LATEWOOD_REQUIRE(out);
+    LATEWOOD_RETURN_IF_ERROR(unwrap(buffer)->waitUntilReady());
+    LATEWOOD_ASSIGN_OR_RETURN(Ours * tensor, convert(Ref<MemRefValue>::share(unwrap(buffer))));
+    *out = reinterpret_cast<Theirs *>(tensor);
+    return okStatus();
+  });
+}
+
+template <typename Ours, typename Theirs>
+latewood_status *importDLPack(Theirs *theirs, latewood_buffer **out) {
+  auto *tensor = reinterpret_cast<Ours *>(theirs);
+  return guarded([&]() -> Status {
+    LATEWOOD_REQUIRE(tensor);
+    if (!out) {
+      if (tensor->deleter)
+        tensor->deleter(tensor);
+      return missing("out");
+    }
+    return give(dlpack::importTensor(tensor), out);
+  });
+}
+} // namespace
+
+latewood_status *latewood_buffer_export_dlpack(latewood_buffer *buffer, DLManagedTensorVersioned **out) {
+  return exportDLPack<dlpack::ManagedTensorVersioned>(
+      buffer, out, [](const Ref<MemRefValue> &value) { return dlpack::exportTensorVersioned(value); });
+}
+latewood_status *latewood_buffer_export_dlpack_unversioned(latewood_buffer *buffer, DLManagedTensor **out) {
+  return exportDLPack<dlpack::ManagedTensor>(buffer, out, dlpack::exportTensor);
+}
+latewood_status *latewood_buffer_import_dlpack(DLManagedTensorVersioned *tensor, latewood_buffer **out) {
+  return importDLPack<dlpack::ManagedTensorVersioned>(tensor, out);
+}
+latewood_status *latewood_buffer_import_dlpack_unversioned(DLManagedTensor *tensor, latewood_buffer **out) {
+  return importDLPack<dlpack::ManagedTensor>(tensor, out);
+}
+
 namespace {
 /// The caller's memory as a value with the type of `buffer`, for a copy. It need not be aligned: bytes are copied.
 Status copyOutside(MemRefValue &buffer, void *data, size_t size, bool isRead) {
@@ -511,7 +581,8 @@ latewood_status *latewood_session_get_statistics(const latewood_session *session
     };
     return writeInfo({0, now.calls, now.failedCalls, counter(now.results), counter(now.temporaries),
                       counter(now.staging), now.workspaceBytes, now.scratchBytesPerThread, now.system.allocations,
-                      now.system.releases, now.system.liveBytes, now.system.peakBytes, now.cachedBytes},
+                      now.system.releases, now.system.liveBytes, now.system.peakBytes, now.cachedBytes,
+                      now.callNanoseconds, now.longestCallNanoseconds, now.argumentBytes, now.resultBytes},
                      statistics);
   });
 }

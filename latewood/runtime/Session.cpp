@@ -7,6 +7,7 @@
 #include "latewood/runtime/Session.h"
 
 #include "latewood/runtime/BinaryLock.h"
+#include "latewood/runtime/CallClock.h"
 #include "latewood/runtime/EngineCalls.h"
 #include "latewood/runtime/Exceptions.h"
 #include "latewood/runtime/ExecutableState.h"
@@ -246,6 +247,8 @@ struct Session::State {
   /// One call at a time.
   BinaryLock busy;
   uint64_t calls = 0, failedCalls = 0;
+  CallClock clock;
+  uint64_t argumentBytes = 0, resultBytes = 0;
 
   /// The state of a function of the session's executable.
   StatusOr<FunctionState *> find(const FunctionSignature &function);
@@ -455,6 +458,12 @@ private:
 };
 } // namespace
 
+/// Bytes of a value's elements.
+static uint64_t bytesIn(Value &value) {
+  MemRefValue *memref = asMemRef(&value);
+  return static_cast<uint64_t>(memref ? memref->sizeInBytes() : bytesOf(value.elementType()));
+}
+
 void Session::State::releaseTemporaries() {
   while (PooledStorage *block = frame.temporaries) {
     frame.temporaries = block->next;
@@ -503,6 +512,7 @@ Status Session::State::runLocked(FunctionState &function, std::span<Value *const
   std::lock_guard lock(busy);
   trace::Span span("call", function.signature.name);
   Status status;
+  uint64_t begin = CallClock::now();
   try {
     status = run(function, arguments, results);
   } catch (...) {
@@ -512,7 +522,16 @@ Status Session::State::runLocked(FunctionState &function, std::span<Value *const
     frame.failure = okStatus();
     status = Status::noMemory();
   }
-  ++(status.isOk() ? calls : failedCalls);
+  clock.add(begin);
+  if (!status.isOk()) [[unlikely]] {
+    ++failedCalls;
+    return status;
+  }
+  ++calls;
+  for (Value *argument : arguments)
+    argumentBytes += bytesIn(*argument);
+  for (const Ref<Value> &result : results)
+    resultBytes += bytesIn(*result);
   return status;
 }
 
@@ -650,6 +669,10 @@ SessionStatistics Session::statistics() const {
   SessionStatistics statistics;
   statistics.calls = state->calls;
   statistics.failedCalls = state->failedCalls;
+  statistics.callNanoseconds = state->clock.total();
+  statistics.longestCallNanoseconds = state->clock.longest();
+  statistics.argumentBytes = state->argumentBytes;
+  statistics.resultBytes = state->resultBytes;
   state->pool->readStatistics(statistics);
   statistics.workspaceBytes = state->workspaceBytes;
   statistics.scratchBytesPerThread = state->frame.scratchBytes.load(std::memory_order_relaxed);

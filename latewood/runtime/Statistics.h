@@ -31,6 +31,13 @@ struct SessionStatistics {
   /// Calls that succeeded, and calls that failed.
   uint64_t calls = 0;
   uint64_t failedCalls = 0;
+  /// Time inside of calls: of all, and of the longest. What calls wait for before they begin (their arguments, another
+  /// call of the session) is not in it.
+  uint64_t callNanoseconds = 0;
+  uint64_t longestCallNanoseconds = 0;
+  /// Bytes of the arguments and of the results of calls that succeeded.
+  uint64_t argumentBytes = 0;
+  uint64_t resultBytes = 0;
   /// Results that the runtime allocated.
   AllocationCounter results;
   /// Memory that compiled code asked for during a call (`lw_api::allocate`).
@@ -41,7 +48,8 @@ struct SessionStatistics {
   int64_t workspaceBytes = 0;
   /// Largest scratch memory that a parallel loop asked for, for each thread.
   int64_t scratchBytesPerThread = 0;
-  /// What the session took from the system for all of the above, scratch excepted.
+  /// What the session took from the system for all of the above, scratch excepted; its peak is the memory that the
+  /// session needed.
   SystemCounter system;
   /// Of these, released results waiting to be used again.
   int64_t cachedBytes = 0;

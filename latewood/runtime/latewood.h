@@ -31,7 +31,7 @@
 extern "C" {
 #endif
 
-#define LATEWOOD_C_API_VERSION 1
+#define LATEWOOD_C_API_VERSION 2
 #define LATEWOOD_C_API __attribute__((visibility("default")))
 
 /* The LATEWOOD_C_API_VERSION that the library was built with, which is at least that of this header. */
@@ -236,6 +236,33 @@ LATEWOOD_C_API int32_t latewood_buffer_is_read_only(const latewood_buffer *buffe
  * `latewood_buffer_wait`. */
 LATEWOOD_C_API void *latewood_buffer_data(const latewood_buffer *buffer);
 
+/* The elements start[d] + i * step[d] below limit[d] of each dimension, as a buffer on the same memory, which it keeps
+ * (also when `buffer` is released). 0 <= start <= limit <= extent, and steps are at least 1; anything else is an error.
+ * `step` may be NULL: all 1. Functions take slices without gaps between their elements; others can be copied. Since
+ * version 2. */
+LATEWOOD_C_API latewood_status *latewood_buffer_slice(const latewood_buffer *buffer, const int64_t *start,
+                                                      const int64_t *limit, const int64_t *step, latewood_buffer **out);
+/* The same elements in row-major order with another shape, as a buffer on the same memory, which it keeps. `buffer` has
+ * no gaps, and as many elements. Since version 2. */
+LATEWOOD_C_API latewood_status *latewood_buffer_reshape(const latewood_buffer *buffer, int64_t rank,
+                                                        const int64_t *shape, latewood_buffer **out);
+
+/* Exchange with other libraries without a copy, in the structures of the DLPack protocol (dlpack.h, which is not needed
+ * here). An export shares the memory and keeps it until the receiver calls the tensor's deleter; waits until the buffer
+ * is ready. The older form cannot say that memory is read-only, and refuses such buffers. Since version 2. */
+struct DLManagedTensor;
+struct DLManagedTensorVersioned;
+LATEWOOD_C_API latewood_status *latewood_buffer_export_dlpack(latewood_buffer *buffer,
+                                                              struct DLManagedTensorVersioned **out);
+LATEWOOD_C_API latewood_status *latewood_buffer_export_dlpack_unversioned(latewood_buffer *buffer,
+                                                                          struct DLManagedTensor **out);
+/* A buffer on the tensor's memory. The tensor is taken over: its deleter is called once, when the memory is no longer
+ * needed, and at once on failure. Only memory that the host can read is taken. Since version 2. */
+LATEWOOD_C_API latewood_status *latewood_buffer_import_dlpack(struct DLManagedTensorVersioned *tensor,
+                                                              latewood_buffer **out);
+LATEWOOD_C_API latewood_status *latewood_buffer_import_dlpack_unversioned(struct DLManagedTensor *tensor,
+                                                                          latewood_buffer **out);
+
 /* Copies all elements out of or into the buffer; outside they are row-major without gaps. `size` must be that of the
  * buffer. Both wait until the buffer is ready. */
 LATEWOOD_C_API latewood_status *latewood_buffer_read(const latewood_buffer *buffer, void *data, size_t size);
@@ -291,6 +318,10 @@ typedef struct latewood_session_statistics {
   uint64_t system_allocations, system_releases;
   int64_t system_live_bytes, system_peak_bytes;
   int64_t cached_bytes; /* of these, released results waiting to be used again */
+  /* Since version 2: time inside of calls, all of them and the longest; bytes of the arguments and of the results of
+   * calls that succeeded. */
+  uint64_t call_nanoseconds, longest_call_nanoseconds;
+  uint64_t argument_bytes, result_bytes;
 } latewood_session_statistics;
 
 LATEWOOD_C_API latewood_status *latewood_session_get_statistics(const latewood_session *session,

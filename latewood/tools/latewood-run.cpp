@@ -43,7 +43,7 @@ Calls a function of a compiled program.
   --verify=full       checks the whole file, constants included
   --inspect           prints what is in the file, and calls nothing; works for files for other machines, too
   --trace FILE        writes what happened when, on which thread, as JSON for chrome://tracing and Perfetto
-  --statistics        prints what the runtime allocated
+  --statistics        prints calls, time, bytes, and what the runtime allocated
   --help
 )";
 
@@ -353,6 +353,14 @@ void printStatistics(const SessionStatistics &statistics) {
                 static_cast<unsigned long long>(counter.count), static_cast<unsigned long long>(counter.bytes),
                 static_cast<long long>(counter.peakBytes));
   };
+  std::printf("calls        %llu, and %llu failed; %.3f ms in all, %.3f ms the longest\n",
+              static_cast<unsigned long long>(statistics.calls),
+              static_cast<unsigned long long>(statistics.failedCalls),
+              static_cast<double>(statistics.callNanoseconds) * 1e-6,
+              static_cast<double>(statistics.longestCallNanoseconds) * 1e-6);
+  std::printf("bytes        %llu of arguments, %llu of results\n",
+              static_cast<unsigned long long>(statistics.argumentBytes),
+              static_cast<unsigned long long>(statistics.resultBytes));
   line("results", statistics.results);
   line("temporaries", statistics.temporaries);
   line("staging", statistics.staging);

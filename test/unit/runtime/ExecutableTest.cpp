@@ -134,7 +134,7 @@ TEST(Executable, WrongFiles) {
 
 TEST(Executable, CorruptionNeverReachesCode) {
   auto original = writeFunctions();
-  for (size_t i = 0; i < original.size(); i += 7) {
+  for (size_t i = 0; i < original.size(); ++i) {
     auto bytes = original;
     bytes[i] ^= 0x5a;
     LoadOptions full;

@@ -139,7 +139,8 @@ LogicalResult ContractOp::verify() {
     for (auto [expression, extent] : llvm::zip_equal(map.getResults(), type.getShape())) {
       if (!isa<AffineDimExpr>(expression)) {
         int64_t last = 0;
-        for (auto [dim, factor] : *getLinearTerms(expression)) {
+        auto terms = *getLinearTerms(expression);
+        for (auto [dim, factor] : terms) {
           if (ShapedType::isDynamic(extents[dim]) || extents[dim] == 0)
             last = std::numeric_limits<int64_t>::min();
           else if (last >= 0)

@@ -31,7 +31,8 @@ void latewood::cpu::emitContractionLoops(ContractOp op, OpBuilder &b) {
     SmallVector<Value> at;
     for (AffineExpr expression : op.getMap(operand).getResults()) {
       Value sum;
-      for (auto [dim, factor] : *getLinearTerms(expression)) {
+      auto terms = *getLinearTerms(expression);
+      for (auto [dim, factor] : terms) {
         Value term = indices[dim];
         if (factor != 1)
           term = arith::MulIOp::create(b, loc, term, arith::ConstantIndexOp::create(b, loc, factor));

@@ -230,9 +230,11 @@ FailureOr<ContractionPlan> cpu::planContraction(ContractOp op, const target::Tar
       reason = "the layout of operand " + llvm::utostr(i) + " is dynamic";
       return failure();
     }
-    for (auto [expression, stride] : llvm::zip_equal(map.getResults(), strides))
-      for (auto [dim, factor] : *getLinearTerms(expression))
+    for (auto [expression, stride] : llvm::zip_equal(map.getResults(), strides)) {
+      auto terms = *getLinearTerms(expression);
+      for (auto [dim, factor] : terms)
         dims[dim].strides[i] = factor * stride;
+    }
   }
 
   SmallVector<ContractionDim> batch, rows, columns, reduced;

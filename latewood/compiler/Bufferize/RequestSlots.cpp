@@ -8,6 +8,7 @@
 
 #include "latewood/compiler/Bufferize/Passes.h"
 #include "latewood/compiler/Dialect/Executor/Executor.h"
+#include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
@@ -35,13 +36,19 @@ public:
 
     Operation *terminator = function.getBody().front().getTerminator();
     OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
+    OpBuilder atBegin = builder;
     SmallVector<Value> slots;
-    for (auto [index, value] : llvm::enumerate(terminator->getOperands()))
-      slots.push_back(executor::RequestOp::create(builder, terminator->getLoc(), value.getType(), index, ValueRange()));
+    for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
+      SmallVector<Value> sizes = getSizes(value, builder);
+      OpBuilder &place = sizes.empty() ? atBegin : builder;
+      if (!sizes.empty())
+        setRequestPoint(function.getBody().front(), sizes, builder);
+      slots.push_back(executor::RequestOp::create(place, terminator->getLoc(), value.getType(), index, sizes));
+    }
     for (OpOperand &operand : terminator->getOpOperands()) {
       Value slot = slots[operand.getOperandNumber()];
-      // Behind the requests, so that it dominates every operation of the function.
-      builder.setInsertionPointAfter(slots.back().getDefiningOp());
+      // Behind the request, so that it dominates what the slot may be for.
+      builder.setInsertionPointAfter(slot.getDefiningOp());
       if (placeInSlot(operand.get(), slot, builder))
         continue;
       mlir::emitRemark(operand.get().getLoc())
@@ -55,6 +62,36 @@ public:
   }
 
 private:
+  // The dynamic extents of a returned value.
+  static SmallVector<Value> getSizes(Value value, OpBuilder &builder) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (type.hasStaticShape())
+      return {};
+    if (auto op = value.getDefiningOp<DestinationStyleOpInterface>())
+      if (auto empty = op.getTiedOpOperand(cast<OpResult>(value))->get().getDefiningOp<tensor::EmptyOp>())
+        return llvm::to_vector(ValueRange(empty.getDynamicSizes()));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfterValue(value);
+    SmallVector<Value> sizes;
+    for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
+      if (type.isDynamicDim(dimension))
+        sizes.push_back(tensor::DimOp::create(builder, value.getLoc(), value, dimension));
+    return sizes;
+  }
+
+  // Where all sizes are known, and not before the assertions of the host that are made there: before the first call
+  // behind.
+  static void setRequestPoint(Block &block, ValueRange sizes, OpBuilder &builder) {
+    Operation *last = nullptr;
+    for (Value size : sizes)
+      if (Operation *op = size.getDefiningOp(); op && (!last || last->isBeforeInBlock(op)))
+        last = op;
+    Operation *point = last ? last->getNextNode() : &block.front();
+    while (!isa<plan::CallOp>(point) && !point->hasTrait<OpTrait::IsTerminator>())
+      point = point->getNextNode();
+    builder.setInsertionPoint(point);
+  }
+
   // Keeps what the signature needs, and that bufferization would lose.
   LogicalResult recordSignature(func::FuncOp function) {
     OpBuilder builder(&getContext());

@@ -2,13 +2,21 @@
 // Forms open clusters. Engines are asked in order of benefit; an operation belongs to the first that takes it.
 // Consecutive operations of one engine share a cluster.
 //
-// In:  a public function of tensor operations, inlined.
-// Out: clusters, constants and the return.
+// Scalars stay with the host. Where it reads an integer that an engine computes, what depends on it begins a new level:
+// level by level, first the host computes, then the engines do.
+//
+// In:  a public function of tensor operations, inlined, with extents as scalars.
+// Out: scalars, assertions, clusters, constants and the return. The result of a cluster that has a dynamic shape is
+// used
+//      through plan.with_shape on the host, too.
 
 #include "latewood/compiler/Cluster/Passes.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "latewood/compiler/Engines/Registry.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -52,41 +60,104 @@ public:
       return signalPassFailure();
     }
     Block &block = function.getBody().front();
-    // Behind everything that is computed, so that they do not divide clusters.
-    for (plan::AssertOp assertion : llvm::to_vector(block.getOps<plan::AssertOp>()))
-      assertion->moveBefore(block.getTerminator());
-    // The engine of each operation; null for those that stay with the host.
-    SmallVector<std::pair<Operation *, EngineAttrInterface>> assignment;
-    bool failed = false;
-    for (Operation &op : block.without_terminator()) {
-      EngineAttrInterface engine = staysWithHost(&op) ? nullptr : choose(&op);
-      if (!engine && !staysWithHost(&op))
-        failed = true;
-      assignment.push_back({&op, engine});
-    }
-    if (failed)
+    if (failed(assign(block)))
       return signalPassFailure();
+    sortByLevel(block);
 
-    // One cluster per run of operations of one engine. Operations of the host do not end a run.
+    // One cluster per run of operations of one engine at one level. Operations of the host do not end a run.
     SmallVector<Operation *> run;
-    EngineAttrInterface current = nullptr;
-    for (auto [op, engine] : assignment) {
-      if (!engine)
+    std::pair<EngineAttrInterface, unsigned> current;
+    for (Operation &op : llvm::make_early_inc_range(block.without_terminator())) {
+      Place place = places.lookup(&op);
+      if (!place.engine)
         continue;
-      if (engine != current && !run.empty()) {
-        wrap(run, current);
+      if (std::pair(place.engine, place.level) != current && !run.empty()) {
+        wrap(run, current.first);
         run.clear();
       }
-      current = engine;
-      run.push_back(op);
+      current = {place.engine, place.level};
+      run.push_back(&op);
     }
     if (!run.empty())
-      wrap(run, current);
+      wrap(run, current.first);
   }
 
 private:
-  // Constants belong to whoever uses them: closing a cluster copies or passes them. Assertions are the host's own.
-  static bool staysWithHost(Operation *op) { return op->hasTrait<OpTrait::ConstantLike>() || isa<plan::AssertOp>(op); }
+  // Who does an operation, and when.
+  struct Place {
+    EngineAttrInterface engine; // null for the host
+    unsigned level = 0;
+  };
+
+  // Constants belong to whoever uses them: closing a cluster copies or passes them. Scalars and assertions are the
+  // host's own, and shapes given as scalars are rebuilt in each cluster that reads them.
+  static bool staysWithHost(Operation *op) {
+    return op->hasTrait<OpTrait::ConstantLike>() || isa<arith::ArithDialect>(op->getDialect()) ||
+           isa<plan::AssertOp, plan::WithValuesOp, tensor::DimOp, tensor::ExtractOp, tensor::EmptyOp>(op);
+  }
+
+  // Whether the host has to compute something between two levels.
+  static bool readsComputedValue(Operation *op, const DenseMap<Operation *, Place> &places) {
+    auto read = dyn_cast<tensor::ExtractOp>(op);
+    return read && read.getTensor().getDefiningOp() && places.lookup(read.getTensor().getDefiningOp()).engine;
+  }
+
+  LogicalResult assign(Block &block) {
+    places.clear();
+    LogicalResult result = success();
+    for (Operation &op : block.without_terminator()) {
+      Place place;
+      auto shaped = dyn_cast<plan::WithShapeOp>(op);
+      if (shaped) {
+        // It is where its tensor is.
+        if (Operation *source = shaped.getOperand().getDefiningOp())
+          place = places.lookup(source);
+      } else if (!staysWithHost(&op)) {
+        place.engine = choose(&op);
+        if (!place.engine)
+          result = failure();
+      }
+      auto waitFor = [&](Value value) {
+        if (Operation *source = block.findAncestorOpInBlock(*value.getParentBlock()->getParentOp()); source)
+          return; // a value of the operation's own region
+        if (Operation *source = value.getDefiningOp())
+          place.level = std::max(place.level, places.lookup(source).level);
+      };
+      for (Value operand : op.getOperands())
+        waitFor(operand);
+      SetVector<Value> captured;
+      getUsedValuesDefinedAbove(op.getRegions(), captured);
+      for (Value value : captured)
+        waitFor(value);
+      if (readsComputedValue(&op, places))
+        ++place.level;
+      places[&op] = place;
+    }
+    return result;
+  }
+
+  void sortByLevel(Block &block) {
+    // Conditions that engines compute are looked at last, so that they do not divide clusters.
+    auto isComputed = [](plan::AssertOp assertion) { return isa<TensorType>(assertion.getCondition().getType()); };
+    for (plan::AssertOp assertion : llvm::to_vector(block.getOps<plan::AssertOp>()))
+      if (isComputed(assertion))
+        assertion->moveBefore(block.getTerminator());
+    auto isOrdered = [&](Operation &op) {
+      return places.lookup(&op).level == 0 && (places.lookup(&op).engine || op.hasTrait<OpTrait::ConstantLike>() ||
+                                               (isa<plan::AssertOp>(op) && isComputed(cast<plan::AssertOp>(op))));
+    };
+    if (llvm::all_of(block.without_terminator(), isOrdered))
+      return;
+    SmallVector<Operation *> order = llvm::map_to_vector(block.without_terminator(), [](Operation &op) { return &op; });
+    auto getKey = [&](Operation *op) {
+      Place place = places.lookup(op);
+      bool isLast = isa<plan::AssertOp>(op) && isComputed(cast<plan::AssertOp>(op));
+      return std::tuple(isLast, place.level, bool(place.engine));
+    };
+    llvm::stable_sort(order, [&](Operation *a, Operation *b) { return getKey(a) < getKey(b); });
+    for (Operation *op : order)
+      op->moveBefore(block.getTerminator());
+  }
 
   EngineAttrInterface choose(Operation *op) {
     SmallVector<std::pair<StringRef, std::string>> reasons;
@@ -121,13 +192,21 @@ private:
     Block *body = builder.createBlock(&cluster.getBody());
     for (Operation *op : ops)
       op->moveBefore(body, body->end());
-    for (auto [inner, outer] : llvm::zip(results, cluster.getResults()))
-      inner.replaceUsesWithIf(outer, [&](OpOperand &use) { return !cluster->isProperAncestor(use.getOwner()); });
+    builder.setInsertionPointAfter(cluster);
+    for (auto [inner, outer] : llvm::zip(results, cluster.getResults())) {
+      Value replacement = outer;
+      if (auto shaped = inner.getDefiningOp<plan::WithShapeOp>())
+        replacement = plan::WithShapeOp::create(builder, shaped.getLoc(), shaped.getType(), outer, shaped.getExtents());
+      inner.replaceUsesWithIf(replacement, [&](OpOperand &use) {
+        return !cluster->isProperAncestor(use.getOwner()) && use.getOwner() != replacement.getDefiningOp();
+      });
+    }
     builder.setInsertionPointToEnd(body);
     plan::YieldOp::create(builder, last->getLoc(), results);
   }
 
   SmallVector<EngineAttrInterface> resolved;
+  DenseMap<Operation *, Place> places;
 };
 
 } // namespace

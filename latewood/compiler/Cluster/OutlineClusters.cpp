@@ -27,6 +27,11 @@ public:
         if (isa<plan::DPSClusterOp, plan::AllocClusterOp>(op))
           outline(op, (function.getName() + "_cluster_" + Twine(number++)).str());
       });
+      // The host has the extents of what it passes as operands of the calls.
+      function.walk([](plan::WithShapeOp shaped) {
+        shaped.replaceAllUsesWith(shaped.getOperand());
+        shaped.erase();
+      });
     }
   }
 
@@ -55,8 +60,12 @@ private:
     auto function = func::FuncOp::create(builder, cluster->getLoc(), name, type);
     function.getBody().takeBody(cluster->getRegion(0));
     UnitAttr unit = builder.getUnitAttr();
+    if (ArrayAttr extents = dps ? dps.getExtentsAttr() : cast<plan::AllocClusterOp>(cluster).getExtentsAttr())
+      for (auto [index, numbers] : llvm::enumerate(extents))
+        if (!cast<DenseI64ArrayAttr>(numbers).empty())
+          function.setArgAttr(index, plan::PlanDialect::getExtentsAttrName(), numbers);
     for (auto [index, input] : llvm::enumerate(inputs))
-      if (matchPattern(input, m_Constant()))
+      if (isa<TensorType>(input.getType()) && matchPattern(input, m_Constant()))
         function.setArgAttr(index, plan::PlanDialect::getConstantAttrName(), unit);
     for (unsigned index = inputs.size(); index < function.getNumArguments(); ++index)
       function.setArgAttr(index, plan::PlanDialect::getOutAttrName(), unit);

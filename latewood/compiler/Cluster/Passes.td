@@ -6,6 +6,36 @@
 
 include "mlir/Pass/PassBase.td"
 
+def MaterializeShapesPass : Pass<"latewood-materialize-shapes", "::mlir::func::FuncOp"> {
+  let summary = "Makes the extents of dynamic shapes scalars of the host";
+  let description = [{
+    Each value of dynamic shape gets a scalar for each dynamic dimension; extents that must be equal are one scalar, and the host
+    asserts what is not evident. Tensors of a few integers that compute shapes are followed element by element; what they cannot be followed
+    through is read by the host (`tensor.extract`) after it has been computed.
+
+    ```mlir
+    // before
+    %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x64xf32>) -> tensor<i32>
+    %s = stablehlo.concatenate %n1, %c64, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+    %b = stablehlo.dynamic_broadcast_in_dim %a, %s, dims = [1] : (tensor<64xf32>, tensor<2xi32>) -> tensor<?x64xf32>
+    %y = stablehlo.add %x, %b : tensor<?x64xf32>
+    // after
+    %n = tensor.dim %x, %c0 : tensor<?x64xf32>
+    %xs = plan.with_shape %x(%n) : tensor<?x64xf32>
+    %e = tensor.empty() : tensor<2xindex>
+    %s = plan.with_values %e(%n, %c64) : tensor<2xindex>, index, index
+    %b = stablehlo.dynamic_broadcast_in_dim %a, %s, dims = [1] : (tensor<64xf32>, tensor<2xindex>) -> tensor<?x64xf32>
+    %bs = plan.with_shape %b(%n) : tensor<?x64xf32>
+    %y = stablehlo.add %xs, %bs : tensor<?x64xf32>
+    %ys = plan.with_shape %y(%n) : tensor<?x64xf32>
+    ```
+
+    Conditions of `plan.assert` that are made of shapes become scalars, too. Postcondition: a value of dynamic shape has one user, its
+    `plan.with_shape` (and `tensor.dim`, if it is an argument). Refuses an operation of dynamic shape without a rule.
+  }];
+  let dependentDialects = ["::latewood::plan::PlanDialect", "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def FormClustersPass : Pass<"latewood-form-clusters", "::mlir::func::FuncOp"> {
   let summary = "Groups the operations of a function into open clusters, one engine each";
   let description = [{
@@ -24,7 +54,9 @@ def FormClustersPass : Pass<"latewood-form-clusters", "::mlir::func::FuncOp"> {
     return %0 : tensor<4xf32>
     ```
 
-    Postcondition: a public function holds clusters, constants and its return, nothing else.
+    Scalars, reads of single elements and assertions stay with the host. What depends on a read of a computed value is in a later cluster.
+
+    Postcondition: a public function holds scalars, assertions, clusters, constants and its return, nothing else.
     Refuses an operation that no engine takes; the error gives each engine's reason.
   }];
   let options = [ListOption<"engines", "engines", "std::string", "Engines to divide the program among, by name">];
@@ -35,8 +67,8 @@ def CreateClosedRegionsPass : Pass<"latewood-create-closed-regions", "::mlir::fu
   let summary = "Closes clusters: values come in by operands, results go into destinations";
   let description = [{
     An open cluster uses the host's values; a closed one has them as operands. Constants that are small, or splats, are copied
-    inside; larger ones become operands, so that the file holds them once. When the engine prefers destinations and all
-    result shapes are static, the cluster becomes a `plan.dps_cluster` whose destinations are `tensor.empty`; otherwise a
+    inside; larger ones become operands, so that the file holds them once. When the engine prefers destinations and the
+    extents of all results are known to the host, the cluster becomes a `plan.dps_cluster` whose destinations are `tensor.empty`; otherwise a
     `plan.alloc_cluster`, and a remark says why.
 
     Values that a cluster yields more than once, or that it only passes through, are taken from the host instead.
@@ -50,6 +82,8 @@ def CreateClosedRegionsPass : Pass<"latewood-create-closed-regions", "::mlir::fu
     ^bb0(%x: tensor<4xf32>, %out: tensor<4xf32>): …
     } -> tensor<4xf32>
     ```
+
+    Each distinct extent of a dynamic operand, destinations included, is an operand itself; the attribute `extents` says which.
 
     Postcondition: no `plan.cluster` is left.
   }];
@@ -69,6 +103,8 @@ def OutlineClustersPass : Pass<"latewood-outline-clusters", "::mlir::ModuleOp"> 
     }
     %0 = plan.call @cpu::@main_cluster_0(%a) outs(%e) : …
     ```
+
+    An argument of dynamic shape says with `plan.extents` which arguments its extents are.
 
     Postcondition: no closed cluster is left; every cluster function is in a nested module.
   }];

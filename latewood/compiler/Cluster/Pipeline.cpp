@@ -4,6 +4,7 @@
 #include "latewood/compiler/Cluster/Pipeline.h"
 #include "latewood/compiler/Cluster/Passes.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -12,11 +13,13 @@ using namespace mlir;
 using namespace latewood;
 
 void cluster::buildClusterPipeline(OpPassManager &pipeline, const std::vector<std::string> &engines) {
+  // First, so that engines are asked about operations whose extents are scalars.
+  pipeline.addNestedPass<func::FuncOp>(createMaterializeShapesPass());
   FormClustersPassOptions options;
   options.engines.assign(engines.begin(), engines.end());
   pipeline.addNestedPass<func::FuncOp>(createFormClustersPass(options));
   pipeline.addNestedPass<func::FuncOp>(createCreateClosedRegionsPass());
-  // Constants that were copied into clusters have no use left in the host.
+  // Constants and shapes that were copied into clusters have no use left in the host.
   pipeline.addNestedPass<func::FuncOp>(createCSEPass());
   pipeline.addPass(createOutlineClustersPass());
 }
@@ -24,8 +27,9 @@ void cluster::buildClusterPipeline(OpPassManager &pipeline, const std::vector<st
 LogicalResult cluster::verifyPostcondition(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>())
     for (Operation &op : function.getBody().getOps())
-      if (!isa<plan::AssertOp, plan::CallOp, plan::CallAllocOp, tensor::EmptyOp, func::ReturnOp>(op) &&
-          !op.hasTrait<OpTrait::ConstantLike>())
+      if (!isa<plan::AssertOp, plan::CallOp, plan::CallAllocOp, tensor::DimOp, tensor::EmptyOp, tensor::ExtractOp,
+               func::ReturnOp>(op) &&
+          !isa<arith::ArithDialect>(op.getDialect()) && !op.hasTrait<OpTrait::ConstantLike>())
         return op.emitError() << "'" << op.getName() << "' is left in a host function after clustering";
   return success();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From buffers to the host program. The workspace of a function has two parts: the buffers that pass from one cluster
 // to another, each with a place of its own, and behind them the scratch memory of the cluster that runs, sized by the
-// largest. Buffers of dynamic shape are allocated by the call.
+// largest. Buffers of dynamic shape are allocated by the call, and given back behind their last use.
 //
 // In:  host functions of memref and arith operations, cluster calls and structured control flow; engine functions
 // lowered to LLVM. Out: host functions of executor operations and structured control flow.
@@ -46,6 +46,7 @@ public:
     // Only now is it known where the scratch memory begins.
     for (plan::CallOp call : calls)
       launch(call);
+    function.getBody().walk([&](executor::AllocOp alloc) { freeAfterLastUse(alloc); });
     function->setAttr(executor::ExecutorDialect::getWorkspaceBytesAttrName(),
                       rewriter.getI64IntegerAttr(bufferBytes + scratchBytes));
     return success();
@@ -86,6 +87,24 @@ private:
     rewriter.replaceOpWithNewOp<executor::WorkspaceOp>(alloc, alloc.getType(), bufferBytes);
     bufferBytes = llvm::alignTo(bufferBytes + *bytes, alignment);
     return success();
+  }
+
+  // Memory of run-time size goes back as soon as it can: what is held at once follows the actual sizes.
+  void freeAfterLastUse(executor::AllocOp alloc) {
+    Operation *last = alloc;
+    SmallVector<Value> worklist{alloc};
+    while (!worklist.empty())
+      for (Operation *user : worklist.pop_back_val().getUsers()) {
+        Operation *inBlock = alloc->getBlock()->findAncestorOpInBlock(*user);
+        if (isa<executor::FreeOp>(user) || inBlock->hasTrait<OpTrait::IsTerminator>())
+          return;
+        if (last->isBeforeInBlock(inBlock))
+          last = inBlock;
+        if (isa<executor::ViewOp>(user))
+          worklist.push_back(user->getResult(0));
+      }
+    rewriter.setInsertionPointAfter(last);
+    executor::FreeOp::create(rewriter, alloc.getLoc(), alloc.getResult());
   }
 
   LogicalResult convertOp(memref::DeallocOp dealloc) {
@@ -214,6 +233,8 @@ private:
 
   LogicalResult convertOp(plan::AssertOp assertion) {
     auto load = [&](Value buffer) -> Value {
+      if (!isa<MemRefType>(buffer.getType()))
+        return buffer;
       Type element = cast<MemRefType>(buffer.getType()).getElementType();
       Type scalar = rewriter.getIntegerType(element.getIntOrFloatBitWidth());
       return executor::LoadOp::create(rewriter, assertion.getLoc(), scalar, buffer, 0);
@@ -235,17 +256,11 @@ private:
 
   void launch(plan::CallOp call) {
     rewriter.setInsertionPoint(call);
-    SmallVector<Value> arguments = llvm::to_vector(call.getOperands());
-    for (Value buffer : call.getOperands())
-      if (auto type = dyn_cast<MemRefType>(buffer.getType()))
-        for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
-          if (type.isDynamicDim(dimension))
-            arguments.push_back(dim(buffer, dimension));
     Value scratch;
     if (int64_t bytes = *getScratchBytes(call); bytes != 0)
       scratch = executor::WorkspaceOp::create(rewriter, call.getLoc(), MemRefType::get({bytes}, rewriter.getI8Type()),
                                               bufferBytes);
-    executor::LaunchOp::create(rewriter, call.getLoc(), call.getCallee(), arguments, scratch);
+    executor::LaunchOp::create(rewriter, call.getLoc(), call.getCallee(), call.getOperands(), scratch);
     rewriter.eraseOp(call);
   }
 

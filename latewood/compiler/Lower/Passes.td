@@ -11,7 +11,7 @@ def ConvertToExecutorPass : Pass<"latewood-convert-to-executor", "::mlir::Module
   let description = [{
     Calls of compiled clusters become launches, copies become `executor.copy`, and allocations become parts of the function's
     workspace, behind which lies the scratch memory of the engine functions (they run one after the other and share it). Buffers
-    of dynamic shape are allocated by the call, and a launch passes their dynamic extents behind the buffers. Integer arithmetic gets
+    of dynamic shape are allocated by the call and freed behind their last use; a launch passes what the call passed, extents included. Integer arithmetic gets
     the executor's operations, one for one; reshapes and casts of buffers become views.
 
     ```mlir

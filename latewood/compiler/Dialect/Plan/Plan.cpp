@@ -15,6 +15,7 @@ using namespace latewood::plan;
 
 #include "latewood/compiler/Dialect/Plan/PlanAttrInterfaces.cpp.inc"
 #include "latewood/compiler/Dialect/Plan/PlanDialect.cpp.inc"
+#include "latewood/compiler/Dialect/Plan/PlanEnums.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "latewood/compiler/Dialect/Plan/PlanAttributes.cpp.inc"
@@ -38,6 +39,19 @@ TargetAttr latewood::plan::getTarget(Operation *op) {
     if (auto target = op->getAttrOfType<TargetAttr>(PlanDialect::getTargetAttrName()))
       return target;
   return nullptr;
+}
+
+LogicalResult BoundsAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, DenseI64ArrayAttr min,
+                                 DenseI64ArrayAttr opt, DenseI64ArrayAttr max) {
+  // (C1)
+  if (min.size() != opt.size() || min.size() != max.size())
+    return emitError() << "bounds need as many entries in min, opt and max, got " << min.size() << ", " << opt.size()
+                       << " and " << max.size();
+  for (int64_t i = 0; i < min.size(); ++i)
+    if (min[i] > opt[i] || opt[i] > max[i])
+      return emitError() << "bounds need min <= opt <= max, got " << min[i] << ", " << opt[i] << " and " << max[i]
+                         << " in entry " << i;
+  return success();
 }
 
 static std::string toText(TypeRange types) {
@@ -71,7 +85,32 @@ static LogicalResult verifyArguments(Operation *cluster) {
   return success();
 }
 
+// (C5) of the closed forms.
+static LogicalResult verifyExtents(Operation *cluster, ArrayAttr extents) {
+  if (!extents)
+    return success();
+  if (extents.size() != cluster->getNumOperands())
+    return cluster->emitOpError() << "has extents of " << extents.size() << " operands where it has "
+                                  << cluster->getNumOperands();
+  for (auto [index, entry, type] : llvm::enumerate(extents, cluster->getOperandTypes())) {
+    auto numbers = dyn_cast<DenseI64ArrayAttr>(entry);
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    int64_t expected = tensor ? tensor.getNumDynamicDims() : 0;
+    if (!numbers || numbers.size() != expected)
+      return cluster->emitOpError() << "has extents " << entry << " of operand " << index << ", which has " << expected
+                                    << " dynamic dimensions";
+    for (int64_t number : numbers.asArrayRef())
+      if (number < 0 || number >= static_cast<int64_t>(extents.size()) ||
+          !cluster->getOperand(number).getType().isIndex())
+        return cluster->emitOpError() << "has extent " << number << " of operand " << index
+                                      << ", which is no operand of type index";
+  }
+  return success();
+}
+
 LogicalResult ClusterOp::verifyRegions() { return verifyYield(*this); }
+
+LogicalResult AllocClusterOp::verify() { return verifyExtents(*this, getExtentsAttr()); }
 
 LogicalResult AllocClusterOp::verifyRegions() {
   if (failed(verifyYield(*this)))
@@ -84,7 +123,7 @@ LogicalResult DPSClusterOp::verify() {
   if (TypeRange(getOuts().getTypes()) != TypeRange(getResultTypes()))
     return emitOpError() << "has destinations " << toText(getOuts().getTypes()) << " where its results are "
                          << toText(getResultTypes());
-  return success();
+  return verifyExtents(*this, getExtentsAttr());
 }
 
 LogicalResult DPSClusterOp::verifyRegions() {
@@ -111,11 +150,8 @@ static LogicalResult verifyCallee(Operation *call, SymbolRefAttr callee, SymbolT
   auto interface = dyn_cast_or_null<FunctionOpInterface>(function);
   if (!interface)
     return call->emitOpError() << "calls " << callee << ", which is no function";
-  size_t expected = interface.getNumArguments(), got = call->getNumOperands(), dynamicExtents = 0;
-  for (Type type : call->getOperandTypes())
-    if (auto shaped = dyn_cast<ShapedType>(type); shaped && shaped.hasRank())
-      dynamicExtents += shaped.getNumDynamicDims();
-  if (expected != got && expected != got + 2 + dynamicExtents)
+  size_t expected = interface.getNumArguments(), got = call->getNumOperands();
+  if (expected != got && expected != got + 2)
     return call->emitOpError() << "has " << got << " operands where " << callee << " takes " << expected
                                << " arguments";
   return success();
@@ -168,6 +204,10 @@ LogicalResult CallOp::bufferize(RewriterBase &rewriter, const bufferization::Buf
   SmallVector<Value> inputs, outs;
   auto convert = [&](OperandRange values, SmallVectorImpl<Value> &buffers) {
     for (Value value : values) {
+      if (!isa<TensorType>(value.getType())) {
+        buffers.push_back(value);
+        continue;
+      }
       FailureOr<Value> buffer = bufferization::getBuffer(rewriter, value, options, state);
       if (failed(buffer))
         return failure();
@@ -230,15 +270,18 @@ OpFoldResult WithValuesOp::fold(FoldAdaptor) {
 
 LogicalResult AssertOp::verify() {
   // (C1)
-  auto isScalar = [](Type type) {
+  auto getScalar = [](Type type) -> Type {
     auto shaped = dyn_cast<ShapedType>(type);
-    return shaped && shaped.hasRank() && shaped.getRank() == 0 && shaped.getElementType().isInteger();
+    if (shaped && (!shaped.hasRank() || shaped.getRank() != 0))
+      return {};
+    Type element = shaped ? shaped.getElementType() : type;
+    return element.isIntOrIndex() && !(shaped && element.isIndex()) ? element : Type();
   };
-  if (!isScalar(getCondition().getType()) || !getElementTypeOrSelf(getCondition()).isInteger(1))
-    return emitOpError() << "needs a 0-dimensional i1 as its condition, got " << getCondition().getType();
+  if (Type condition = getScalar(getCondition().getType()); !condition || !condition.isInteger(1))
+    return emitOpError() << "needs an i1 or a 0-dimensional one as its condition, got " << getCondition().getType();
   for (Value value : getValues())
-    if (!isScalar(value.getType()))
-      return emitOpError() << "needs 0-dimensional integers as values, got " << value.getType();
+    if (!getScalar(value.getType()))
+      return emitOpError() << "needs integers or 0-dimensional ones as values, got " << value.getType();
   return success();
 }
 
@@ -252,6 +295,10 @@ LogicalResult AssertOp::bufferize(RewriterBase &rewriter, const bufferization::B
                                   bufferization::BufferizationState &state) {
   SmallVector<Value> buffers;
   for (Value value : getOperands()) {
+    if (!isa<TensorType>(value.getType())) {
+      buffers.push_back(value);
+      continue;
+    }
     FailureOr<Value> buffer = bufferization::getBuffer(rewriter, value, options, state);
     if (failed(buffer))
       return failure();
@@ -260,4 +307,27 @@ LogicalResult AssertOp::bufferize(RewriterBase &rewriter, const bufferization::B
   bufferization::replaceOpWithNewBufferizedOp<AssertOp>(rewriter, *this, buffers.front(), getMessage(),
                                                         ValueRange(buffers).drop_front());
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// TransferOp, OptimizationBarrierOp
+//===----------------------------------------------------------------------===//
+
+LogicalResult TransferOp::verify() {
+  // (C1)
+  auto from = cast<RankedTensorType>(getOperand().getType()), to = cast<RankedTensorType>(getType());
+  for (Attribute encoding : {from.getEncoding(), to.getEncoding()})
+    if (encoding && !isa<MemorySpaceAttr>(encoding))
+      return emitOpError() << "moves a tensor with encoding " << encoding << ", which is no memory space";
+  if (from.getShape() != to.getShape() || from.getElementType() != to.getElementType())
+    return emitOpError() << "makes " << to << " of " << from << "; it may change nothing but the memory space";
+  return success();
+}
+
+OpFoldResult TransferOp::fold(FoldAdaptor) {
+  return getOperand().getType() == getType() ? OpFoldResult(getOperand()) : OpFoldResult();
+}
+
+void OptimizationBarrierOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  effects.emplace_back(MemoryEffects::Write::get());
 }

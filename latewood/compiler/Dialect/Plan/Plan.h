@@ -14,6 +14,7 @@
 
 #include "latewood/compiler/Dialect/Plan/PlanAttrInterfaces.h.inc"
 #include "latewood/compiler/Dialect/Plan/PlanDialect.h.inc"
+#include "latewood/compiler/Dialect/Plan/PlanEnums.h.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "latewood/compiler/Dialect/Plan/PlanAttributes.h.inc"

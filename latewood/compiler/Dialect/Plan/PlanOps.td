@@ -13,6 +13,7 @@
 include "latewood/compiler/Dialect/Plan/PlanInterfaces.td"
 include "mlir/Bytecode/BytecodeOpInterface.td"
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
@@ -38,6 +39,15 @@ def Plan_Dialect : Dialect {
     /// On an argument of a cluster function with dynamic dimensions: for each of them, in order, the number of the
     /// argument, of type index, that holds its extent (DenseI64ArrayAttr). Equal extents are one argument.
     static constexpr ::llvm::StringLiteral getExtentsAttrName() { return "plan.extents"; }
+    /// On an argument or a result of a public function: limits of its extents, one entry per dimension (BoundsAttr).
+    static constexpr ::llvm::StringLiteral getBoundsAttrName() { return "plan.bounds"; }
+    /// On an argument of a public function that is a small integer tensor: limits of its elements, one entry per element
+    /// (BoundsAttr).
+    static constexpr ::llvm::StringLiteral getValueBoundsAttrName() { return "plan.value_bounds"; }
+    /// On a public function: the function that computes its results' extents (FlatSymbolRefAttr).
+    static constexpr ::llvm::StringLiteral getShapeFunctionAttrName() { return "plan.shape_function"; }
+    /// On a result of a public function whose extents depend on data (UnitAttr).
+    static constexpr ::llvm::StringLiteral getDataDependentAttrName() { return "plan.data_dependent"; }
   }];
 }
 
@@ -60,6 +70,40 @@ def Plan_TargetAttr : Plan_Attr<"Target", "target"> {
   }];
   let parameters = (ins StringRefParameter<>:$triple, StringRefParameter<>:$cpu, StringRefParameter<>:$features);
   let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Plan_BoundsAttr : Plan_Attr<"Bounds", "bounds"> {
+  let summary = "Limits of extents, or of small integers";
+  let description = [{
+    One entry per dimension (or element): the smallest, the typical and the largest one. A call with anything outside of `min` and `max`
+    fails; `opt` is what code is tuned for.
+    ```mlir
+    #plan.bounds<min = [1, 64], opt = [32, 64], max = [512, 64]>
+    ```
+    Constraints:
+    - (C1) The lists are of one length, and min <= opt <= max in each entry.
+  }];
+  let parameters = (ins "::mlir::DenseI64ArrayAttr":$min, "::mlir::DenseI64ArrayAttr":$opt, "::mlir::DenseI64ArrayAttr":$max);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Plan_MemorySpace : I32EnumAttr<"MemorySpace", "where memory is", [
+    I32EnumAttrCase<"Host", 0, "host">, I32EnumAttrCase<"HostPinned", 1, "host_pinned">,
+    I32EnumAttrCase<"Device", 2, "device">, I32EnumAttrCase<"Unified", 3, "unified">]> {
+  let cppNamespace = "::latewood::plan";
+  let genSpecializedAttr = 0;
+}
+
+def Plan_MemorySpaceAttr : EnumAttr<Plan_Dialect, Plan_MemorySpace, "memory_space"> {
+  let summary = "Where a tensor's memory is: the encoding of its type";
+  let description = [{
+    Without one it is host memory.
+    ```mlir
+    tensor<4xf32, #plan.memory_space<device>>
+    ```
+  }];
+  let assemblyFormat = "`<` $value `>`";
 }
 
 def Plan_CPUEngineAttr : Plan_Attr<"CPUEngine", "cpu_engine"> {
@@ -126,8 +170,11 @@ def Plan_DPSClusterOp : Plan_Op<"dps_cluster", [IsolatedFromAbove, RecursiveMemo
     - (C2) The region's argument types equal the types of `ins`, then of `outs`.
     - (C3) There is one destination per result, of the same type.
     - (C4) A result is not an argument of the region and not the same value as another result: the host copies those.
+    - (C5) `extents`, if there, has one array per operand: the numbers of the operands, of type index, that hold its dynamic
+      extents, in order.
   }];
-  let arguments = (ins Plan_EngineAttr:$target, Variadic<AnyType>:$inputs, Variadic<AnyType>:$outs);
+  let arguments = (ins Plan_EngineAttr:$target, Variadic<AnyType>:$inputs, Variadic<AnyType>:$outs,
+      OptionalAttr<ArrayAttr>:$extents);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
@@ -149,13 +196,15 @@ def Plan_AllocClusterOp : Plan_Op<"alloc_cluster", [IsolatedFromAbove, Recursive
     Constraints:
     - (C1) The types of `plan.yield` equal the result types.
     - (C2) The region's argument types equal the types of `ins`.
+    - (C5) as plan.dps_cluster.
   }];
-  let arguments = (ins Plan_EngineAttr:$target, Variadic<AnyType>:$inputs);
+  let arguments = (ins Plan_EngineAttr:$target, Variadic<AnyType>:$inputs, OptionalAttr<ArrayAttr>:$extents);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     `target` `(` $target `)` (`ins` `(` $inputs^ `:` type($inputs) `)`)? $body attr-dict (`->` type($results)^)?
   }];
+  let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
 
@@ -173,8 +222,8 @@ def Plan_CallOp : Plan_Op<"call", [AttrSizedOperandSegments, DestinationStyleOpI
     plan.call @cpu::@main_cluster_0(%a) outs(%o) : (memref<4xf32>, memref<4xf32>) -> ()
     ```
     Constraints:
-    - (C1) `callee` is a function of as many arguments as there are operands. (A lowered one has more: the call frame, the dynamic
-      extents of the operands, in order, and the workspace.)
+    - (C1) `callee` is a function of as many arguments as there are operands. (A lowered one has two more: the call frame
+      and the workspace.)
     - (C2) On tensors there is one result per destination, of the same type; on buffers there is none.
   }];
   let arguments = (ins SymbolRefAttr:$callee, Variadic<AnyType>:$inputs, Variadic<AnyType>:$outs);
@@ -243,17 +292,50 @@ def Plan_AssertOp : Plan_Op<"assert", [
       ["bufferizesToMemoryRead", "bufferizesToMemoryWrite", "getAliasingValues", "bufferize"]>]> {
   let summary = "Fails the call unless a computed condition holds";
   let description = [{
-    Done by the host: engines compute the condition and the values, 0-dimensional tensors (or buffers). The message is what
-    the caller gets, with `{0}`, `{1}` … replaced by the values.
+    Done by the host. Scalars it has computed itself: then the call fails before anything is computed or allocated. What engines
+    compute are 0-dimensional tensors (or buffers). The message is what the caller gets, with `{0}`, `{1}` … replaced by the
+    values.
     ```mlir
-    plan.assert %ok, "expected {0} rows"(%n) : tensor<i1>, tensor<i64>
+    plan.assert %ok, "expected {0} rows"(%n) : i1, index
+    plan.assert %met, "{0} iterations were not enough"(%i) : tensor<i1>, tensor<i64>
     ```
     Constraints:
-    - (C1) The condition is a 0-dimensional i1, the values are 0-dimensional integers.
+    - (C1) The condition is an i1 or a 0-dimensional tensor of it, the values are integers, indices or 0-dimensional integer tensors.
   }];
   let arguments = (ins AnyType:$condition, StrAttr:$message, Variadic<AnyType>:$values);
   let assemblyFormat = "$condition `,` $message (`(` $values^ `)`)? attr-dict `:` type($condition) (`,` type($values)^)?";
   let hasVerifier = 1;
+}
+
+def Plan_TransferOp : Plan_Op<"transfer", [Pure]> {
+  let summary = "The same tensor in another memory space";
+  let description = [{
+    ```mlir
+    %1 = plan.transfer %0 : tensor<4xf32> to tensor<4xf32, #plan.memory_space<device>>
+    ```
+    Constraints:
+    - (C1) The types differ in nothing but their encodings, which are memory spaces or none.
+  }];
+  let arguments = (ins AnyRankedTensor:$operand);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `to` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Plan_OptimizationBarrierOp : Plan_Op<"optimization_barrier", [AllTypesMatch<["operand", "result"]>,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "A tensor that is computed as it is written";
+  let description = [{
+    The result is the operand. Nothing is moved over it, merged with it or folded through it: what is before it and what is
+    behind it are clusters of their own.
+    ```mlir
+    %1 = plan.optimization_barrier %0 : tensor<4xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$operand);
+  let results = (outs AnyRankedTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand)";
 }
 
 #endif // LATEWOOD_COMPILER_DIALECT_PLAN_PLANOPS

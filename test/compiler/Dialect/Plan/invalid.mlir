@@ -88,3 +88,126 @@ func.func @f(%o: memref<4xf32>) {
   %0 = plan.call @g() outs(%o) : (memref<4xf32>) -> memref<4xf32>
   return
 }
+
+// -----
+
+// Tests that (C5) of the closed clusters is checked: one list of extents for each operand.
+func.func @f(%a: tensor<?xf32>, %n: index) {
+  // expected-error @below {{has extents of 1 operands where it has 2}}
+  %0 = plan.alloc_cluster target(#plan.cpu_engine) ins(%a, %n : tensor<?xf32>, index) {
+  ^bb0(%x: tensor<?xf32>, %k: index):
+    %1 = arith.negf %x : tensor<?xf32>
+    plan.yield %1 : tensor<?xf32>
+  } {extents = [array<i64: 1>]} -> tensor<?xf32>
+  return
+}
+
+// -----
+
+// Tests that (C5) of the closed clusters is checked: an extent for each dynamic dimension.
+func.func @f(%a: tensor<?xf32>, %n: index) {
+  // expected-error @below {{has extents array<i64> of operand 0, which has 1 dynamic dimensions}}
+  %0 = plan.alloc_cluster target(#plan.cpu_engine) ins(%a, %n : tensor<?xf32>, index) {
+  ^bb0(%x: tensor<?xf32>, %k: index):
+    %1 = arith.negf %x : tensor<?xf32>
+    plan.yield %1 : tensor<?xf32>
+  } {extents = [array<i64>, array<i64>]} -> tensor<?xf32>
+  return
+}
+
+// -----
+
+// Tests that (C5) of the closed clusters is checked: extents are operands of type index.
+func.func @f(%a: tensor<?xf32>, %n: index) {
+  // expected-error @below {{has extent 0 of operand 0, which is no operand of type index}}
+  %0 = plan.alloc_cluster target(#plan.cpu_engine) ins(%a, %n : tensor<?xf32>, index) {
+  ^bb0(%x: tensor<?xf32>, %k: index):
+    %1 = arith.negf %x : tensor<?xf32>
+    plan.yield %1 : tensor<?xf32>
+  } {extents = [array<i64: 0>, array<i64>]} -> tensor<?xf32>
+  return
+}
+
+// -----
+
+// Tests that (C1) of plan.with_shape is checked: an extent for each dynamic dimension.
+func.func @f(%a: tensor<?x?xf32>, %n: index) {
+  // expected-error @below {{has 1 extents for 'tensor<?x?xf32>', which has 2 dynamic dimensions}}
+  %0 = plan.with_shape %a(%n) : tensor<?x?xf32>
+  return
+}
+
+// -----
+
+// Tests that (C1) of plan.with_values is checked: a scalar for each element.
+func.func @f(%a: tensor<2xi32>, %n: i32) {
+  // expected-error @below {{has 1 scalars for 'tensor<2xi32>', which has 2 elements}}
+  %0 = plan.with_values %a(%n) : tensor<2xi32>, i32
+  return
+}
+
+// -----
+
+// Tests that (C1) of plan.with_values is checked: scalars of the element type.
+func.func @f(%a: tensor<1xi32>, %n: i64) {
+  // expected-error @below {{has a scalar of type 'i64' for 'tensor<1xi32>'}}
+  %0 = plan.with_values %a(%n) : tensor<1xi32>, i64
+  return
+}
+
+// -----
+
+// Tests that (C1) of plan.with_values is checked: integers.
+func.func @f(%a: tensor<1xf32>, %n: i64) {
+  // expected-error @below {{needs integers or indices, got 'tensor<1xf32>'}}
+  %0 = plan.with_values %a(%n) : tensor<1xf32>, i64
+  return
+}
+
+// -----
+
+// Tests that (C1) of plan.assert is checked: a condition.
+func.func @f(%a: tensor<1xi1>) {
+  // expected-error @below {{needs an i1 or a 0-dimensional one as its condition, got 'tensor<1xi1>'}}
+  plan.assert %a, "no" : tensor<1xi1>
+  return
+}
+
+// -----
+
+// Tests that (C1) of plan.assert is checked: integer values.
+func.func @f(%a: i1, %b: f32) {
+  // expected-error @below {{needs integers or 0-dimensional ones as values, got 'f32'}}
+  plan.assert %a, "no {0}"(%b) : i1, f32
+  return
+}
+
+// -----
+
+// Tests that (C1) of plan.transfer is checked: nothing but the memory space changes.
+func.func @f(%a: tensor<4xf32>) {
+  // expected-error @below {{it may change nothing but the memory space}}
+  %0 = plan.transfer %a : tensor<4xf32> to tensor<5xf32, #plan.memory_space<device>>
+  return
+}
+
+// -----
+
+// Tests that (C1) of plan.transfer is checked: encodings are memory spaces.
+func.func @f(%a: tensor<4xf32>) {
+  // expected-error @below {{moves a tensor with encoding 1 : i64, which is no memory space}}
+  %0 = plan.transfer %a : tensor<4xf32> to tensor<4xf32, 1 : i64>
+  return
+}
+
+// -----
+
+// Tests that (C1) of bounds is checked: lists of one length.
+// expected-error @below {{bounds need as many entries in min, opt and max, got 1, 2 and 2}}
+func.func private @f(tensor<?x4xf32> {plan.bounds = #plan.bounds<min = [1], opt = [2, 4], max = [3, 4]>})
+
+// -----
+
+// Tests that (C1) of bounds is checked: in order.
+// expected-error @below {{bounds need min <= opt <= max, got 1, 9 and 3 in entry 0}}
+func.func private @f(tensor<?xf32> {plan.bounds = #plan.bounds<min = [1], opt = [9], max = [3]>})

@@ -54,4 +54,36 @@ module attributes {plan.target = #plan.target<triple = "x86_64-unknown-linux-gnu
     %1 = plan.call_alloc @cpu::@g(%a) : (tensor<4xf32>) -> tensor<?xf32>
     return %0, %1 : tensor<4xf32>, tensor<?xf32>
   }
+
+  // CHECK-LABEL: func.func @shapes(
+  // CHECK-SAME: %[[A:.*]]: tensor<?x64xf32> {plan.bounds = #plan.bounds<min = [1, 64], opt = [8, 64], max = [512, 64]>},
+  // CHECK-SAME: %[[N:.*]]: index, %[[M:.*]]: i64, %[[S:.*]]: tensor<2xi64>)
+  func.func @shapes(%a: tensor<?x64xf32> {plan.bounds = #plan.bounds<min = [1, 64], opt = [8, 64], max = [512, 64]>},
+                    %n: index, %m: i64, %s: tensor<2xi64>) {
+    // CHECK: %[[X:.*]] = plan.with_shape %[[A]](%[[N]]) : tensor<?x64xf32>
+    %x = plan.with_shape %a(%n) : tensor<?x64xf32>
+    // CHECK: plan.with_values %[[S]](%[[M]], %[[M]]) : tensor<2xi64>, i64, i64
+    %v = plan.with_values %s(%m, %m) : tensor<2xi64>, i64, i64
+    // CHECK: plan.optimization_barrier %[[X]] : tensor<?x64xf32>
+    %b = plan.optimization_barrier %x : tensor<?x64xf32>
+    // CHECK: %[[D:.*]] = plan.transfer %{{.*}} : tensor<?x64xf32> to tensor<?x64xf32, #plan.memory_space<device>>
+    %d = plan.transfer %b : tensor<?x64xf32> to tensor<?x64xf32, #plan.memory_space<device>>
+    // CHECK: plan.alloc_cluster target(#plan.cpu_engine) ins(%[[X]], %[[N]] : tensor<?x64xf32>, index) {
+    %r = plan.alloc_cluster target(#plan.cpu_engine) ins(%x, %n : tensor<?x64xf32>, index) {
+    ^bb0(%y: tensor<?x64xf32>, %k: index):
+      %z = arith.negf %y : tensor<?x64xf32>
+      plan.yield %z : tensor<?x64xf32>
+    // CHECK: } {extents = [array<i64: 1>, array<i64>]} -> tensor<?x64xf32>
+    } {extents = [array<i64: 1>, array<i64>]} -> tensor<?x64xf32>
+    return
+  }
+
+  // CHECK-LABEL: func.func @asserts(
+  func.func @asserts(%ok: i1, %n: index, %met: tensor<i1>, %i: tensor<i64>) {
+    // CHECK: plan.assert %{{.*}}, "expected {0} rows"(%{{.*}}) : i1, index
+    plan.assert %ok, "expected {0} rows"(%n) : i1, index
+    // CHECK: plan.assert %{{.*}}, "{0} iterations were not enough"(%{{.*}}) : tensor<i1>, tensor<i64>
+    plan.assert %met, "{0} iterations were not enough"(%i) : tensor<i1>, tensor<i64>
+    return
+  }
 }

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Extents become scalars of the host. The operations of a function are visited in order; each result of dynamic shape
+// is tied to scalars, which are made of the extents of arguments, of constants, and of integers that the host reads.
+// What operations demand of their operands, that extents be equal, makes one class of two scalars; the first of a class
+// stands for all, and an assertion of the host says what was taken for granted.
+//
+// In:  a public function of StableHLO, inlined.
+// Out: every value of dynamic shape is used through plan.with_shape, and every operand that is a shape or several
+//      indices is a plan.with_values. Equal extents are one value. Nothing computes shapes in tensors any more.
+
+#include "latewood/compiler/Cluster/Passes.h"
+#include "latewood/compiler/Cluster/ShapeMaterializer.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Iterators.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace latewood::cluster {
+
+#define GEN_PASS_DEF_MATERIALIZESHAPESPASS
+#include "latewood/compiler/Cluster/Passes.h.inc"
+
+static bool isDynamic(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  return shaped && !shaped.hasStaticShape();
+}
+
+// The numbers of the operands that are shapes or indices, by which an operation is dynamic.
+static SmallVector<unsigned> getIndexOperands(Operation *op) {
+  return llvm::TypeSwitch<Operation *, SmallVector<unsigned>>(op)
+      .Case<stablehlo::DynamicIotaOp>([](auto) { return SmallVector<unsigned>{0}; })
+      .Case<stablehlo::DynamicBroadcastInDimOp, stablehlo::DynamicReshapeOp, stablehlo::SetDimensionSizeOp>(
+          [](auto) { return SmallVector<unsigned>{1}; })
+      .Case<stablehlo::DynamicGatherOp, stablehlo::DynamicConvOp>([](auto) { return SmallVector<unsigned>{2}; })
+      .Case<stablehlo::DynamicPadOp>([](auto) { return SmallVector<unsigned>{2, 3, 4}; })
+      .Case<stablehlo::RealDynamicSliceOp>([](auto) { return SmallVector<unsigned>{1, 2, 3}; })
+      .Case([](stablehlo::CustomCallOp call) {
+        SmallVector<unsigned> numbers;
+        if (call.getCallTargetName() == "stablehlo.dynamic_top_k")
+          numbers.push_back(1);
+        else if (call.getCallTargetName() == "stablehlo.dynamic_reduce_window" && call->getNumOperands() > 5)
+          llvm::append_range(numbers, llvm::seq(call->getNumOperands() - 5, call->getNumOperands()));
+        return numbers;
+      })
+      .Default([](Operation *) { return SmallVector<unsigned>(); });
+}
+
+static bool isInvolved(Operation *op) {
+  return llvm::any_of(op->getOperandTypes(), isDynamic) || llvm::any_of(op->getResultTypes(), isDynamic) ||
+         !getIndexOperands(op).empty();
+}
+
+//===----------------------------------------------------------------------===//
+// Classes of equal extents
+//===----------------------------------------------------------------------===//
+
+Value ShapeMaterializer::resolve(Value extent) {
+  while (Value leader = leaders.lookup(extent))
+    extent = leader;
+  return extent;
+}
+
+void ShapeMaterializer::check(Value condition, const Twine &message, ValueRange values) {
+  // What changes within a loop is not the host's to check.
+  if (HostScalars::getConstant(condition).value_or(0) != 0 || !scalars.isOutermost(condition) ||
+      !checked.insert(condition).second)
+    return;
+  SmallVector<Value> operands(values);
+  operands.push_back(condition);
+  Operation *anchor = scalars.getOutermostAnchor(operands);
+  OpBuilder builder(anchor);
+  plan::AssertOp::create(builder, scalars.getAnchor()->getLoc(), condition, message.str(), values);
+}
+
+void ShapeMaterializer::unify(Value lhs, Value rhs, const Twine &message) {
+  lhs = resolve(lhs);
+  rhs = resolve(rhs);
+  if (lhs == rhs)
+    return;
+  Value condition = scalars.compare(arith::CmpIPredicate::eq, lhs, rhs);
+  if (Operation *comparison = condition.getDefiningOp(); isa<arith::CmpIOp>(comparison))
+    comparisons.insert(comparison);
+  check(condition, message, {lhs, rhs});
+  // Constants lead, then what is there first.
+  auto comesFirst = [&](Value a, Value b) {
+    if (HostScalars::getConstant(a) || HostScalars::getConstant(b))
+      return HostScalars::getConstant(a).has_value();
+    if (scalars.isOutermost(a) != scalars.isOutermost(b))
+      return scalars.isOutermost(a);
+    if (a.getParentBlock() != b.getParentBlock())
+      return a.getParentBlock()->findAncestorOpInBlock(*b.getParentBlock()->getParentOp()) != nullptr;
+    Operation *first = a.getDefiningOp(), *second = b.getDefiningOp();
+    return !first || (second && first->isBeforeInBlock(second));
+  };
+  if (comesFirst(lhs, rhs))
+    leaders[rhs] = lhs;
+  else if (comesFirst(rhs, lhs))
+    leaders[lhs] = rhs;
+}
+
+Value ShapeMaterializer::checkNonNegative(Value extent) {
+  if (!HostScalars::isNonNegative(extent))
+    check(scalars.compare(arith::CmpIPredicate::sge, extent, scalars.index(0)), "a computed shape has extent {0}",
+          extent);
+  return extent;
+}
+
+//===----------------------------------------------------------------------===//
+// Extents of values
+//===----------------------------------------------------------------------===//
+
+Value ShapeMaterializer::getExtent(Value tensor, int64_t dimension) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.isDynamicDim(dimension))
+    return scalars.index(type.getDimSize(dimension));
+  return resolve(extents.at(tensor)[dimension]);
+}
+
+Extents ShapeMaterializer::getExtents(Value tensor) {
+  return llvm::map_to_vector(llvm::seq<int64_t>(0, cast<RankedTensorType>(tensor.getType()).getRank()),
+                             [&](int64_t dimension) { return getExtent(tensor, dimension); });
+}
+
+void ShapeMaterializer::setExtents(Value value, ArrayRef<Value> all) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<Value> dynamic;
+  Extents &known = extents[value] = Extents(all);
+  for (auto [dimension, extent] : llvm::enumerate(known)) {
+    extent = resolve(checkNonNegative(extent));
+    if (type.isDynamicDim(dimension))
+      dynamic.push_back(extent);
+    else
+      unify(extent, scalars.index(type.getDimSize(dimension)),
+            "dimension " + Twine(dimension) + " of a computed tensor has {0} elements, but its type says {1}");
+  }
+  if (dynamic.empty())
+    return;
+  OpBuilder builder(value.getContext());
+  builder.setInsertionPointAfterValue(value);
+  // Behind the scalars that it uses: those of an argument stand at the beginning of its block.
+  if (isa<BlockArgument>(value))
+    builder.setInsertionPoint(scalars.getAnchor());
+  auto shaped = plan::WithShapeOp::create(builder, value.getLoc(), type, value, dynamic);
+  value.replaceUsesWithIf(shaped, [&](OpOperand &use) {
+    return use.getOwner() != shaped.getOperation() && !isa<tensor::DimOp>(use.getOwner());
+  });
+  Extents copy = known;
+  extents[shaped.getResult()] = std::move(copy);
+}
+
+void ShapeMaterializer::setElements(OpOperand &operand) {
+  Value tensor = operand.get();
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<Value> elements;
+  if (type.getRank() == 1) {
+    elements = llvm::map_to_vector(getElementsAsIndices(tensor), [&](Value extent) { return resolve(extent); });
+    type = RankedTensorType::get(type.getShape(), IndexType::get(tensor.getContext()));
+  } else {
+    elements = getElements(tensor);
+  }
+  if (elements.empty())
+    return;
+  OpBuilder builder(operand.getOwner());
+  Value place = tensor::EmptyOp::create(builder, tensor.getLoc(), type.getShape(), type.getElementType());
+  operand.set(plan::WithValuesOp::create(builder, tensor.getLoc(), type, place, elements));
+}
+
+//===----------------------------------------------------------------------===//
+// The walk
+//===----------------------------------------------------------------------===//
+
+LogicalResult ShapeMaterializer::visitBlock(Block &block) {
+  for (Operation *op : llvm::map_to_vector(block, [](Operation &op) { return &op; }))
+    if (failed(visit(op)))
+      return failure();
+  return success();
+}
+
+LogicalResult ShapeMaterializer::visit(Operation *op) {
+  scalars.setAnchor(op);
+  if (auto loop = dyn_cast<stablehlo::WhileOp>(op))
+    return visitWhile(loop);
+  if (isa<stablehlo::IfOp, stablehlo::CaseOp>(op))
+    return visitBranches(op);
+  if (auto assertion = dyn_cast<plan::AssertOp>(op)) {
+    visitAssert(assertion);
+    return success();
+  }
+  if (op->hasTrait<OpTrait::IsTerminator>() || !isInvolved(op))
+    return success();
+  auto results = computeExtents(op);
+  if (failed(results)) {
+    if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
+      return op->emitError() << "what shape the results of the custom call '" << call.getCallTargetName()
+                             << "' have is not known";
+    return op->emitError() << "'" << op->getName() << "' has a dynamic shape, and no rule says which";
+  }
+  for (auto [value, all] : llvm::zip_equal(op->getResults(), *results))
+    if (isa<RankedTensorType>(value.getType()))
+      setExtents(value, all);
+  for (unsigned number : getIndexOperands(op))
+    setElements(op->getOpOperand(number));
+  return success();
+}
+
+void ShapeMaterializer::visitAssert(plan::AssertOp assertion) {
+  auto tensor = dyn_cast<RankedTensorType>(assertion.getCondition().getType());
+  if (!tensor)
+    return;
+  // A condition that engines compute stays a tensor.
+  Value condition = getElements(assertion.getCondition()).front();
+  SetVector<Value> worklist;
+  worklist.insert(condition);
+  for (size_t i = 0; i < worklist.size(); ++i)
+    if (Operation *op = worklist[i].getDefiningOp()) {
+      if (auto read = dyn_cast<tensor::ExtractOp>(op); read && !isa<BlockArgument>(read.getTensor()))
+        return;
+      worklist.insert(op->operand_begin(), op->operand_end());
+    }
+  assertion.getConditionMutable().assign(condition);
+  for (OpOperand &value : assertion.getValuesMutable())
+    if (isa<RankedTensorType>(value.get().getType()))
+      value.set(getElements(value.get()).front());
+}
+
+LogicalResult ShapeMaterializer::visitBranches(Operation *op) {
+  for (Region &region : op->getRegions())
+    if (failed(visitBlock(region.front())))
+      return failure();
+  scalars.setAnchor(op);
+  for (OpResult result : op->getResults()) {
+    if (!isDynamic(result.getType()))
+      continue;
+    SmallVector<Extents> branches;
+    for (Region &region : op->getRegions())
+      branches.push_back(getExtents(region.front().getTerminator()->getOperand(result.getResultNumber())));
+    Extents all = branches.back();
+    for (auto [dimension, extent] : llvm::enumerate(all))
+      for (size_t number = branches.size() - 1; number-- > 0;) {
+        Value other = branches[number][dimension];
+        if (other == extent)
+          continue;
+        for (Value inner : {other, extent})
+          if (op->isAncestor(inner.getParentBlock()->getParentOp()))
+            return op->emitError() << "dimension " << dimension << " of result " << result.getResultNumber()
+                                   << " has an extent that a branch computes from data";
+        Value selector = getElements(op->getOperand(0)).front();
+        Value isThis = isa<stablehlo::IfOp>(op)
+                           ? selector
+                           : scalars.compare(arith::CmpIPredicate::eq, selector,
+                                             scalars.constant(selector.getType(), APInt(32, number)));
+        extent = scalars.select(isThis, other, extent);
+      }
+    setExtents(result, all);
+  }
+  return success();
+}
+
+// Whether `value` is computed from `source`.
+static bool dependsOn(Value value, Value source) {
+  SetVector<Value> worklist;
+  worklist.insert(value);
+  for (size_t i = 0; i < worklist.size(); ++i) {
+    if (worklist[i] == source)
+      return true;
+    if (Operation *op = worklist[i].getDefiningOp())
+      worklist.insert(op->operand_begin(), op->operand_end());
+  }
+  return false;
+}
+
+LogicalResult ShapeMaterializer::visitWhile(stablehlo::WhileOp loop) {
+  // The extents that a loop begins with are taken for those of each iteration; its end is compared with them.
+  for (Region *region : {&loop.getCond(), &loop.getBody()}) {
+    Block &block = region->front();
+    for (auto [argument, initial] : llvm::zip_equal(block.getArguments(), loop.getOperand()))
+      if (isDynamic(argument.getType())) {
+        scalars.setAnchor(&block.front());
+        setExtents(argument, getExtents(initial));
+      }
+    if (failed(visitBlock(block)))
+      return failure();
+  }
+  scalars.setAnchor(loop);
+  for (auto [number, initial, next] :
+       llvm::enumerate(loop.getOperand(), loop.getBody().front().getTerminator()->getOperands())) {
+    if (!isDynamic(initial.getType()))
+      continue;
+    for (auto [dimension, before, after] : llvm::enumerate(getExtents(initial), getExtents(next))) {
+      if (before == after)
+        continue;
+      if (!scalars.isOutermost(after) || !scalars.isOutermost(before) || HostScalars::getConstant(before) ||
+          dependsOn(after, before))
+        return loop.emitError() << "value " << number << " that the loop carries changes its extent in dimension "
+                                << dimension << " from iteration to iteration";
+      unify(before, after,
+            "a loop carries a value with extent {0} in dimension " + Twine(dimension) + ", and changes it to {1}");
+    }
+    setExtents(loop.getResult(number), getExtents(initial));
+  }
+  return success();
+}
+
+void ShapeMaterializer::finish() {
+  for (auto [value, leader] : leaders) {
+    Value representative = resolve(leader);
+    Value replaced = value;
+    replaced.replaceUsesWithIf(representative, [&](OpOperand &use) {
+      return !comparisons.contains(use.getOwner()) && !isa<plan::AssertOp>(use.getOwner());
+    });
+  }
+  // The tensors that computed shapes have lost their uses, as have scalars that turned out not to be needed.
+  function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isOpTriviallyDead(op))
+      op->erase();
+  });
+}
+
+LogicalResult ShapeMaterializer::run() {
+  Block &block = function.getBody().front();
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type || type.hasStaticShape())
+      continue;
+    scalars.setAnchor(&block.front());
+    while (isa<arith::ConstantOp, tensor::DimOp, plan::WithShapeOp>(scalars.getAnchor()))
+      scalars.setAnchor(scalars.getAnchor()->getNextNode());
+    Extents all;
+    for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
+      all.push_back(type.isDynamicDim(dimension) ? scalars.get<tensor::DimOp>(argument, scalars.index(dimension))
+                                                 : scalars.index(type.getDimSize(dimension)));
+    setExtents(argument, all);
+  }
+  if (failed(visitBlock(block)))
+    return failure();
+  finish();
+  return success();
+}
+
+namespace {
+
+class MaterializeShapesPass : public impl::MaterializeShapesPassBase<MaterializeShapesPass> {
+public:
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (function.isExternal() || function.isPrivate() || !llvm::hasSingleElement(function.getBody()))
+      return;
+    WalkResult found = function.walk([](Operation *op) {
+      bool isDynamicOp =
+          isa<func::FuncOp>(op) ? llvm::any_of(cast<func::FuncOp>(op).getArgumentTypes(), isDynamic) : isInvolved(op);
+      return isDynamicOp ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (found.wasInterrupted() && failed(ShapeMaterializer(function).run()))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace latewood::cluster

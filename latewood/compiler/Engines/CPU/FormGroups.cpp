@@ -14,6 +14,7 @@
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
+#include "latewood/compiler/Engines/CPU/SymbolicShapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -109,11 +110,17 @@ SmallVector<int64_t> mapRows(const Group &group, GenericOp producer) {
   return result;
 }
 
-int64_t product(ArrayRef<int64_t> extents) {
-  int64_t result = 1;
-  for (int64_t extent : extents)
-    result *= extent;
-  return result;
+using Extents = SmallVector<SymbolicSize>;
+
+/// An empty tensor like `value`, which dominates the builder's position.
+Value emptyLike(OpBuilder &builder, Location loc, Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<Value> sizes;
+  if (!type.hasStaticShape())
+    for (auto [size, extent] : llvm::zip_equal(*getSymbolicShape(value), type.getShape()))
+      if (ShapedType::isDynamic(extent))
+        sizes.push_back(size.materialize(builder, loc));
+  return tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType(), sizes);
 }
 
 struct FormGroupsPass : cpu::impl::FormGroupsPassBase<FormGroupsPass> {
@@ -160,13 +167,16 @@ struct FormGroupsPass : cpu::impl::FormGroupsPassBase<FormGroupsPass> {
   Group grow(GenericOp root, const llvm::SmallPtrSetImpl<Operation *> &taken) {
     Group group;
     group.root = root;
-    SmallVector<int64_t> ranges = root.getStaticLoopRanges();
+    std::optional<Extents> extents = getLoopExtents(root);
     SmallVector<int64_t> rows;
-    for (auto [loop, iterator] : llvm::enumerate(root.getIteratorTypesArray()))
-      if (iterator == utils::IteratorType::parallel && ranges[loop] > 1)
-        rows.push_back(loop);
+    if (extents)
+      for (auto [loop, iterator] : llvm::enumerate(root.getIteratorTypesArray()))
+        if (iterator == utils::IteratorType::parallel && (*extents)[loop] != 1 && (*extents)[loop] != 0)
+          rows.push_back(loop);
     group.rows[root] = rows;
     group.code = codeOf(root);
+    if (!extents)
+      return group;
     // A statement that reads its destination in place keeps to itself.
     SmallVector<Operation *> worklist = {root};
     llvm::SmallPtrSet<Operation *, 8> refused;
@@ -218,7 +228,7 @@ struct FormGroupsPass : cpu::impl::FormGroupsPassBase<FormGroupsPass> {
       return true;
     }
     int64_t code = codeOf(producer);
-    if (group.code + code > largestCode)
+    if (group.code + code > largestCode || !getLoopExtents(producer))
       return false;
     SmallVector<int64_t> mapped = mapRows(group, producer);
 
@@ -230,25 +240,31 @@ struct FormGroupsPass : cpu::impl::FormGroupsPassBase<FormGroupsPass> {
       if (mapped[row] < 0)
         for (auto &[member, rows] : larger.rows)
           rows.erase(rows.begin() + row);
-    SmallVector<int64_t> extents;
-    SmallVector<int64_t> ranges = group.root.getStaticLoopRanges();
+    Extents extents, rootExtents = *getLoopExtents(group.root);
     for (int64_t loop : larger.rows.front().second)
-      extents.push_back(ranges[loop]);
-    int64_t rows = product(extents), work = 0, bytes = 0;
+      extents.push_back(rootExtents[loop]);
+    SymbolicSize symbolicRows = product(extents);
+    int64_t rows = symbolicRows.typical(), work = 0, bytes = 0;
+    bool isBounded = true; // or the program may come with any amount of work
     for (auto &[member, memberRows] : larger.rows) {
       auto op = cast<GenericOp>(member);
       if (isFill(op))
         continue;
-      work += product(op.getStaticLoopRanges());
+      SymbolicSize iterations = product(*getLoopExtents(op));
+      isBounded &= iterations.isConstant();
+      work += iterations.typical();
       if (op == group.root)
         continue;
       for (OpResult result : op->getResults()) {
         auto type = cast<RankedTensorType>(result.getType());
-        bytes += type.getNumElements() / std::max<int64_t>(1, rows) *
+        std::optional<Extents> shape = getSymbolicShape(result);
+        if (!shape)
+          return false;
+        bytes += product(*shape).typical() / std::max<int64_t>(1, rows) *
                  llvm::divideCeil(type.getElementType().isIntOrFloat() ? type.getElementTypeBitWidth() : 128, 8);
       }
     }
-    if (bytes > largestRow || (rows < fewestRows && work > smallGroup))
+    if (bytes > largestRow || (rows < fewestRows && (work > smallGroup || !isBounded)))
       return false;
     group = larger;
     return true;
@@ -283,10 +299,21 @@ struct FormGroupsPass : cpu::impl::FormGroupsPassBase<FormGroupsPass> {
     auto consider = [&](Value value) {
       if (!isOutside(value))
         return;
+      // Made anew, of the same extents.
+      if (auto empty = value.getDefiningOp<tensor::EmptyOp>()) {
+        for (Value size : empty.getDynamicSizes()) {
+          Operation *definition = size.getDefiningOp();
+          if (definition && definition->hasTrait<OpTrait::ConstantLike>())
+            constants.insert(definition);
+          else
+            inputs.insert(size);
+        }
+        return;
+      }
       Operation *op = value.getDefiningOp();
       if (op && op->hasTrait<OpTrait::ConstantLike>() && !isa<ShapedType>(value.getType()))
         constants.insert(op);
-      else if (!value.getDefiningOp<tensor::EmptyOp>())
+      else
         inputs.insert(value);
     };
     OpBuilder builder(group.root);
@@ -311,14 +338,11 @@ struct FormGroupsPass : cpu::impl::FormGroupsPassBase<FormGroupsPass> {
         bool fresh = init.getDefiningOp<tensor::EmptyOp>() || !isOutside(init);
         outputIndex[op].push_back(leaves ? int(outputs.size()) : -1);
         if (!leaves) {
-          if (isOutside(init) && !fresh)
-            inputs.insert(init);
+          consider(init);
           continue;
         }
-        auto type = cast<RankedTensorType>(result.getType());
         outputs.push_back(result);
-        outs.push_back(fresh ? Value(tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType()))
-                             : init);
+        outs.push_back(fresh ? emptyLike(builder, loc, init) : init);
       }
     }
 
@@ -344,14 +368,12 @@ struct FormGroupsPass : cpu::impl::FormGroupsPassBase<FormGroupsPass> {
       auto op = cast<GenericOp>(member);
       for (auto [i, init] : llvm::enumerate(op.getDpsInits())) {
         int output = outputIndex[op][i];
-        auto type = cast<RankedTensorType>(init.getType());
         // A destination of its own, unless the operation starts from what another one of the group, or an input, gives.
         if (output >= 0 && outs[output] == init)
           mapping.map(init, destinations[output]);
         else if (init.getDefiningOp<tensor::EmptyOp>())
-          mapping.map(init, output >= 0
-                                ? destinations[output]
-                                : Value(tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType())));
+          mapping.map(init, output >= 0 ? Value(destinations[output])
+                                        : builder.cloneWithoutRegions(*init.getDefiningOp(), mapping)->getResult(0));
       }
       auto clone = cast<GenericOp>(builder.clone(*member, mapping));
       if (members.size() > 1)

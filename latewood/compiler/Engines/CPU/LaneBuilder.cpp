@@ -24,7 +24,23 @@ Index LaneBuilder::add(Index lhs, Index rhs) {
   return sum;
 }
 
-Index LaneBuilder::mul(Index index, int64_t factor) {
+Index LaneBuilder::index(const SymbolicSize &size) {
+  if (size.isConstant())
+    return Index(size.getConstant());
+  Index result((size - size.getConstantPart()).materialize(b, loc));
+  result.constant = size.getConstantPart();
+  return result;
+}
+
+Index LaneBuilder::mul(Index index, const SymbolicSize &symbolic) {
+  if (!symbolic.isConstant()) {
+    // In two parts, of which the second one is the same for all lanes and steps.
+    Index product = mul(this->index(symbolic), index.constant);
+    if (index.value)
+      product = add(Index(Value(arith::MulIOp::create(b, loc, index.value, symbolic.materialize(b, loc)))), product);
+    return product;
+  }
+  int64_t factor = symbolic.getConstant();
   Index product(index.constant * factor);
   if (!index.value || factor == 0)
     return product;
@@ -32,6 +48,12 @@ Index LaneBuilder::mul(Index index, int64_t factor) {
   if (factor != 1)
     product.value = arith::MulIOp::create(b, loc, index.value, arith::ConstantIndexOp::create(b, loc, factor));
   return product;
+}
+
+Index LaneBuilder::multiple(Index index, int64_t unit) {
+  if (index.isConstant())
+    return Index(index.constant / unit * unit);
+  return Index(Value(arith::AndIOp::create(b, loc, materialize(index), arith::ConstantIndexOp::create(b, loc, -unit))));
 }
 
 Value LaneBuilder::materialize(Index index) {
@@ -62,14 +84,22 @@ static Value laneNumbers(OpBuilder &b, Location loc, VectorType type, int64_t st
   return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, numbers));
 }
 
-Lanes LaneBuilder::linear(Index index, int64_t stride) {
+/// 0, `stride`, 2 * `stride`… as indices.
+static Value laneIndices(OpBuilder &b, Location loc, VectorType type, const SymbolicSize &stride) {
+  if (stride.isConstant())
+    return laneNumbers(b, loc, type, stride.getConstant());
+  Value factor = vector::BroadcastOp::create(b, loc, type, stride.materialize(b, loc));
+  return arith::MulIOp::create(b, loc, laneNumbers(b, loc, type), factor);
+}
+
+Lanes LaneBuilder::linear(Index index, const SymbolicSize &stride) {
   Value first = materialize(index);
   if (width == 1 || stride == 0)
     return uniform(first);
   if (stride == 1)
     return {Lanes::Kind::Iota, first};
   VectorType type = vectorOf(b.getIndexType());
-  Value lanes = laneNumbers(b, loc, type, stride);
+  Value lanes = laneIndices(b, loc, type, stride);
   return {Lanes::Kind::Vector, arith::AddIOp::create(b, loc, vector::BroadcastOp::create(b, loc, type, first), lanes)};
 }
 
@@ -146,12 +176,15 @@ Value LaneBuilder::fullMask() {
 
 Value LaneBuilder::passThrough(VectorType type) { return arith::ConstantOp::create(b, loc, b.getZeroAttr(type)); }
 
-Value LaneBuilder::laneOffsets(int64_t stride) {
+Value LaneBuilder::laneOffsets(const SymbolicSize &symbolic) {
+  if (!symbolic.isConstant())
+    return laneIndices(b, loc, vectorOf(b.getIndexType()), symbolic);
+  int64_t stride = symbolic.getConstant();
   bool narrow = std::abs(stride) < (int64_t(1) << 24);
   return laneNumbers(b, loc, vectorOf(narrow ? b.getI32Type() : b.getI64Type()), stride);
 }
 
-Lanes LaneBuilder::load(Value flat, Index address, int64_t stride) {
+Lanes LaneBuilder::load(Value flat, Index address, const SymbolicSize &stride) {
   Type element = cast<MemRefType>(flat.getType()).getElementType();
   if (width == 1 || stride == 0)
     return uniform(memref::LoadOp::create(b, loc, flat, materialize(address)));
@@ -184,7 +217,7 @@ Lanes LaneBuilder::gather(Value flat, Lanes address) {
   return vector(vector::GatherOp::create(b, loc, type, flat, zero, address.value, fullMask(), passThrough(type)));
 }
 
-void LaneBuilder::store(Lanes value, Value flat, Index address, int64_t stride) {
+void LaneBuilder::store(Lanes value, Value flat, Index address, const SymbolicSize &stride) {
   Value at = materialize(address);
   if (width == 1 || stride == 0) {
     memref::StoreOp::create(b, loc, value.value, flat, at);

@@ -10,6 +10,7 @@
 #ifndef LATEWOOD_COMPILER_ENGINES_CPU_LANEBUILDER_H
 #define LATEWOOD_COMPILER_ENGINES_CPU_LANEBUILDER_H
 
+#include "latewood/compiler/Engines/CPU/SymbolicSize.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/IRMapping.h"
@@ -47,7 +48,10 @@ public:
 
   // Indices.
   Index add(Index lhs, Index rhs);
-  Index mul(Index index, int64_t factor);
+  Index mul(Index index, const SymbolicSize &factor);
+  Index index(const SymbolicSize &size);
+  /// The largest multiple of `unit`, a power of two, that is not above `index`.
+  Index multiple(Index index, int64_t unit);
   mlir::Value materialize(Index index);
 
   // Values.
@@ -55,7 +59,7 @@ public:
   static Lanes uniform(mlir::Value value) { return {Lanes::Kind::Uniform, value}; }
   Lanes vector(mlir::Value value) const { return {width == 1 ? Lanes::Kind::Uniform : Lanes::Kind::Vector, value}; }
   /// `index` in lane 0, `index + stride` in lane 1, …
-  Lanes linear(Index index, int64_t stride);
+  Lanes linear(Index index, const SymbolicSize &stride);
   /// The value as a vector (with one lane: as a scalar).
   mlir::Value widen(Lanes lanes);
   /// The operation on lanes. `operands` are in order.
@@ -63,15 +67,15 @@ public:
   mlir::Value constant(mlir::Attribute value);
 
   // Memory. `flat` is a rank-1 buffer, `address` the element of lane 0; lane i lies `stride` elements on.
-  Lanes load(mlir::Value flat, Index address, int64_t stride);
+  Lanes load(mlir::Value flat, Index address, const SymbolicSize &stride);
   Lanes gather(mlir::Value flat, Lanes address);
-  void store(Lanes value, mlir::Value flat, Index address, int64_t stride);
+  void store(Lanes value, mlir::Value flat, Index address, const SymbolicSize &stride);
   void scatter(Lanes value, mlir::Value flat, Lanes address);
 
 private:
   mlir::Value fullMask();
   mlir::Value passThrough(mlir::VectorType type);
-  mlir::Value laneOffsets(int64_t stride);
+  mlir::Value laneOffsets(const SymbolicSize &stride);
 };
 
 } // namespace latewood::cpu

@@ -35,7 +35,7 @@ bool Statement::isRowScalar() const {
 int64_t Statement::iterations() const {
   int64_t count = 1;
   for (const Loop &loop : loops)
-    count *= loop.extent;
+    count *= loop.extent.typical();
   return count;
 }
 
@@ -65,24 +65,34 @@ static std::optional<Linear> toLinear(AffineExpr expr, unsigned numDims) {
   Linear linear;
   linear.offset = flat.back();
   flat.pop_back();
-  linear.strides = flat;
+  linear.strides.assign(flat.begin(), flat.end());
   return linear;
 }
 
-/// Fails on strides that are not known.
+/// Fails on extents or strides that are not known.
 static bool setExternalStorage(Storage &storage, Value memref) {
+  auto seen = cast<MemRefType>(memref.getType());
   // A cast may hide what is known.
   while (auto cast = memref.getDefiningOp<memref::CastOp>())
     memref = cast.getSource();
   auto type = cast<MemRefType>(memref.getType());
   storage.memref = memref;
   storage.elementType = type.getElementType();
-  storage.shape = llvm::to_vector(type.getShape());
-  auto [strides, offset] = type.getStridesAndOffset();
-  storage.strides = strides;
+  std::optional<SymbolicLayout> layout = getSymbolicLayout(memref);
+  if (!layout)
+    return false;
+  storage.shape = layout->shape;
+  storage.strides = layout->strides;
+  // A cast may also say what is not known.
+  for (auto [size, extent] : llvm::zip_equal(storage.shape, seen.getShape()))
+    if (!ShapedType::isDynamic(extent))
+      size = extent;
+  if (type.getLayout().isIdentity())
+    return true;
+  int64_t offset = type.getStridesAndOffset().second;
   storage.hasDynamicOffset = ShapedType::isDynamic(offset);
   storage.offset = storage.hasDynamicOffset ? 0 : offset;
-  return type.hasStaticShape() && llvm::none_of(strides, ShapedType::isDynamic);
+  return true;
 }
 
 /// Points `access` at `storage` through `map`.
@@ -99,7 +109,7 @@ static void setAddress(Access &access, const Storage &storage, AffineMap map) {
       access.kind = Access::Kind::Indexed;
       return;
     }
-    access.address.offset += linear->offset * storage.strides[d];
+    access.address.offset += storage.strides[d] * linear->offset;
     for (unsigned l = 0; l < numLoops; ++l)
       access.address.strides[l] += linear->strides[l] * storage.strides[d];
   }
@@ -269,7 +279,7 @@ static bool areOneLoop(Statement &statement, unsigned outer, unsigned inner) {
   if (statement.loops[outer].reduction != statement.loops[inner].reduction || isUsedAsIndex(statement, outer) ||
       isUsedAsIndex(statement, inner))
     return false;
-  int64_t extent = statement.loops[inner].extent;
+  const SymbolicSize &extent = statement.loops[inner].extent;
   bool one = true;
   for (SmallVector<Access> *accesses : {&statement.inputs, &statement.inits, &statement.outs})
     for (Access &access : *accesses)
@@ -347,7 +357,7 @@ static void sortLoops(Program &program) {
     auto consider = [&](const SmallVector<Access> &accesses) {
       for (const Access &access : accesses)
         if (stride == 0 && access.kind == Access::Kind::Linear)
-          stride = std::abs(access.address.strides[loop]);
+          stride = std::abs(access.address.strides[loop].typical());
     };
     consider(statement.outs);
     consider(statement.inputs);
@@ -368,7 +378,7 @@ static void sortLoops(Program &program) {
   if (program.statements.empty())
     return;
   SmallVector<int> newIndex(program.rows.size(), -1);
-  SmallVector<int64_t> rows;
+  SmallVector<SymbolicSize> rows;
   for (const Loop &loop : program.statements.back().loops)
     if (loop.row >= 0) {
       newIndex[loop.row] = rows.size();
@@ -414,11 +424,15 @@ static bool isFill(GenericOp op) {
          });
 }
 
-static Statement buildStatement(GenericOp op) {
+/// Fails, with a diagnostic, on loops of unknown extent.
+static FailureOr<Statement> buildStatement(GenericOp op) {
   Statement statement;
   statement.op = op;
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
-  for (auto [extent, iterator] : llvm::zip(op.getStaticLoopRanges(), iterators))
+  std::optional<SmallVector<SymbolicSize>> extents = getLoopExtents(op);
+  if (!extents)
+    return op.emitError() << "works on a shape that is not known";
+  for (auto [extent, iterator] : llvm::zip(*extents, iterators))
     statement.loops.push_back({extent, iterator == utils::IteratorType::reduction});
   unsigned numLoops = statement.loops.size();
   for (unsigned d = 0; d < numLoops; ++d) {
@@ -483,13 +497,16 @@ FailureOr<Program> cpu::buildProgram(GroupOp group, const target::Target &target
 
   if (!ops.empty()) {
     auto rows = ops.back()->getAttrOfType<DenseI64ArrayAttr>(GroupOp::getRowsAttrName());
-    SmallVector<int64_t> ranges = ops.back().getStaticLoopRanges();
-    if (rows)
+    std::optional<SmallVector<SymbolicSize>> extents = getLoopExtents(ops.back());
+    if (rows && extents)
       for (int64_t loop : rows.asArrayRef())
-        program.rows.push_back(ranges[loop]);
+        program.rows.push_back((*extents)[loop]);
   }
   for (GenericOp op : ops) {
-    Statement statement = buildStatement(op);
+    FailureOr<Statement> built = buildStatement(op);
+    if (failed(built))
+      return failure();
+    Statement &statement = *built;
     auto rows = op->getAttrOfType<DenseI64ArrayAttr>(GroupOp::getRowsAttrName());
     if (rows) {
       if (rows.size() != int64_t(program.rows.size()))
@@ -516,7 +533,10 @@ FailureOr<Program> cpu::buildProgram(GroupOp group, const target::Target &target
       } else {
         auto type = cast<RankedTensorType>(result.getType());
         storage.elementType = type.getElementType();
-        storage.shape = llvm::to_vector(type.getShape());
+        std::optional<SmallVector<SymbolicSize>> shape = getSymbolicShape(result);
+        if (!shape)
+          return op.emitError() << "works on a shape that is not known";
+        storage.shape = *shape;
         storage.strides.assign(type.getRank(), 0);
         for (int64_t d = type.getRank() - 1; d >= 0; --d) {
           auto dim = dyn_cast<AffineDimExpr>(map.getResult(d));
@@ -577,7 +597,7 @@ FailureOr<Program> cpu::buildProgram(GroupOp group, const target::Target &target
     for (auto extract : op.getBody()->getOps<tensor::ExtractOp>())
       if (program.findStorage(extract.getTensor()) < 0)
         return extract.emitOpError() << "reads a tensor that the group does not have";
-    program.statements.push_back(std::move(statement));
+    program.statements.push_back(std::move(*built));
   }
   finish(program, target);
   return program;
@@ -585,7 +605,10 @@ FailureOr<Program> cpu::buildProgram(GroupOp group, const target::Target &target
 
 FailureOr<Program> cpu::buildProgram(GenericOp op, const target::Target &target) {
   Program program;
-  Statement statement = buildStatement(op);
+  FailureOr<Statement> built = buildStatement(op);
+  if (failed(built))
+    return failure();
+  Statement &statement = *built;
   for (Loop &loop : statement.loops)
     if (!loop.reduction) {
       loop.row = program.rows.size();
@@ -601,7 +624,10 @@ FailureOr<Program> cpu::buildProgram(GenericOp op, const target::Target &target)
       return access;
     }
     Storage storage;
-    known = setExternalStorage(storage, operand) && known;
+    if (!setExternalStorage(storage, operand)) {
+      known = false;
+      return access;
+    }
     access.storage = program.storages.size();
     setAddress(access, storage, map);
     program.storages.push_back(storage);
@@ -615,7 +641,7 @@ FailureOr<Program> cpu::buildProgram(GenericOp op, const target::Target &target)
   }
   if (!known)
     return op.emitError() << "works on a buffer of unknown layout";
-  program.statements.push_back(std::move(statement));
+  program.statements.push_back(std::move(*built));
   finish(program, target);
   return program;
 }

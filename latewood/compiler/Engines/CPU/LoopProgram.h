@@ -3,8 +3,9 @@
 // What a group is once the names of tensors are gone: statements over loops that read and write memory at linear
 // addresses.
 //
-// Shapes are static, so an operand with indexing map (i, j) -> (j, i) into a tensor<8x4xf32> is the address 8*j... of a
-// flat buffer: one stride per loop. On strides, all questions of scheduling are arithmetic:
+// An operand with indexing map (i, j) -> (j, i) into a tensor<8x4xf32> is the address 4*j + i of a flat buffer: one
+// stride per loop. Extents and strides are symbolic sizes (SymbolicSize.h), constants where shapes are static. On
+// strides, all questions of scheduling are arithmetic:
 //   - two loops are one if, in every access, the outer stride is the inner stride times the inner extent. A chain of
 //     elementwise operations on 4-dimensional tensors becomes one loop; a broadcast or a transposition keeps just those
 //     loops apart that must be;
@@ -21,6 +22,7 @@
 #define LATEWOOD_COMPILER_ENGINES_CPU_LOOPPROGRAM_H
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
+#include "latewood/compiler/Engines/CPU/SymbolicShapes.h"
 #include "latewood/compiler/Target/Target.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -33,13 +35,13 @@ struct Storage {
   mlir::Value tensor; // the value in the group's region that it holds
   mlir::Value memref; // null: row-local, allocated by the emitter
   mlir::Type elementType;
-  llvm::SmallVector<int64_t> shape, strides;
-  int64_t offset = 0;
+  llvm::SmallVector<SymbolicSize> shape, strides;
+  SymbolicSize offset;
   bool hasDynamicOffset = false;
   // Of a row-local storage.
-  bool needed = false;   // some statement of another phase reads it
-  bool perStrip = false; // indexed relative to the strip of the shared vector loop
-  int64_t elements = 1;  // without the strip
+  bool needed = false;       // some statement of another phase reads it
+  bool perStrip = false;     // indexed relative to the strip of the shared vector loop
+  SymbolicSize elements = 1; // without the strip
   // Set by the emitter.
   mlir::Value flat;          // a rank-1 buffer
   mlir::Value dynamicOffset; // null: 0
@@ -47,8 +49,8 @@ struct Storage {
 
 /// offset + Σ strides[l] * (loop l)
 struct Linear {
-  llvm::SmallVector<int64_t> strides;
-  int64_t offset = 0;
+  llvm::SmallVector<SymbolicSize> strides;
+  SymbolicSize offset;
 };
 
 struct Access {
@@ -67,7 +69,7 @@ struct Access {
 };
 
 struct Loop {
-  int64_t extent;
+  SymbolicSize extent;
   bool reduction;
   int row = -1; // index into Program::rows
 };
@@ -109,6 +111,7 @@ struct Statement {
   llvm::SmallVector<int> innerLoops(bool reduction) const;
   /// True if there is one value per row.
   bool isRowScalar() const;
+  /// How often the body runs, for symbols of a typical value.
   int64_t iterations() const;
   /// The type in which a result is accumulated: that of the body's argument.
   mlir::Type getAccumulatorType(unsigned result) { return op.getBody()->getArgument(inputs.size() + result).getType(); }
@@ -124,8 +127,8 @@ struct Phase {
 };
 
 struct Program {
-  llvm::SmallVector<int64_t> rows; // extents
-  int sharedRow = -1;              // the row that is the vector loop of all statements
+  llvm::SmallVector<SymbolicSize> rows; // extents
+  int sharedRow = -1;                   // the row that is the vector loop of all statements
   int transposedRow = -1; // the row that some input is contiguous along, where results are along the shared row
   std::vector<Storage> storages;
   std::vector<Statement> statements;

@@ -45,7 +45,7 @@ static double costAlong(const Statement &statement, unsigned loop, unsigned lane
     if (access.kind == Access::Kind::Indexed) {
       cost += 12;
     } else if (access.kind == Access::Kind::Linear) {
-      int64_t stride = access.address.strides[loop];
+      const SymbolicSize &stride = access.address.strides[loop];
       cost += stride == 0 ? 0.25 : stride == 1 ? 1 : stride == -1 ? 2 : strided;
     }
   };
@@ -56,7 +56,7 @@ static double costAlong(const Statement &statement, unsigned loop, unsigned lane
   // A reduction ends with a few steps across the lanes.
   if (statement.loops[loop].reduction)
     cost *= 1.25;
-  return cost / std::min<int64_t>(std::max<int64_t>(1, statement.loops[loop].extent), lanes);
+  return cost / std::min<int64_t>(std::max<int64_t>(1, statement.loops[loop].extent.typical()), lanes);
 }
 
 static constexpr double scalarCost = 3;
@@ -102,11 +102,11 @@ static void findTransposition(Program &program) {
   for (const Access &access : statement.inputs) {
     if (access.kind != Access::Kind::Linear)
       continue;
-    int64_t along = access.address.strides[statement.vectorLoop];
+    const SymbolicSize &along = access.address.strides[statement.vectorLoop];
     if (along == 0 || along == 1)
       continue;
     for (auto [l, loop] : llvm::enumerate(statement.loops))
-      if (int(l) != statement.vectorLoop && access.address.strides[l] == 1 && loop.extent >= 4) {
+      if (int(l) != statement.vectorLoop && access.address.strides[l] == 1 && loop.extent.typical() >= 4) {
         program.transposedRow = loop.row;
         // The tile is a square, and its rows lie in registers.
         statement.width = std::min(statement.width, 16u);
@@ -116,10 +116,11 @@ static void findTransposition(Program &program) {
 }
 
 int Statement::columnLoop(const Program &program) const {
-  if (vectorLoop < 0 || loops[vectorLoop].reduction || loops[vectorLoop].extent < 256 || !innerLoops(false).empty())
+  if (vectorLoop < 0 || loops[vectorLoop].reduction || loops[vectorLoop].extent.typical() < 256 ||
+      !innerLoops(false).empty())
     return -1;
   SmallVector<int> reduced = innerLoops(/*reduction=*/true);
-  if (reduced.size() != 1 || loops[reduced[0]].extent < 32)
+  if (reduced.size() != 1 || loops[reduced[0]].extent.typical() < 32)
     return -1;
   auto op = linalg::GenericOp(this->op);
   for (auto [i, out] : llvm::enumerate(outs)) {
@@ -130,7 +131,7 @@ int Statement::columnLoop(const Program &program) const {
       return -1;
   }
   bool farApart = llvm::any_of(inputs, [&](const Access &access) {
-    return access.kind == Access::Kind::Linear && access.address.strides[reduced[0]] >= 512 &&
+    return access.kind == Access::Kind::Linear && access.address.strides[reduced[0]].typical() >= 512 &&
            access.address.strides[vectorLoop] == 1;
   });
   return farApart ? reduced[0] : -1;
@@ -164,7 +165,7 @@ static void chooseVectorLoops(Program &program, const target::Target &target) {
     statement.width = 1;
     if (statement.vectorLoop < 0)
       continue;
-    int64_t extent = std::max<int64_t>(1, statement.loops[statement.vectorLoop].extent);
+    int64_t extent = std::max<int64_t>(1, statement.loops[statement.vectorLoop].extent.typical());
     statement.width = std::min<int64_t>(lanes[i], llvm::bit_ceil(uint64_t(extent)));
   }
   findTransposition(program);
@@ -183,8 +184,8 @@ static bool isOneLoop(const Statement &statement) {
 }
 
 /// The element that `access` touches, as a function of rows and the vector loop.
-static SmallVector<int64_t> signature(const Program &program, const Statement &statement, const Access &access) {
-  SmallVector<int64_t> result(program.rows.size() + 2, 0);
+static SmallVector<SymbolicSize> signature(const Program &program, const Statement &statement, const Access &access) {
+  SmallVector<SymbolicSize> result(program.rows.size() + 2, SymbolicSize(0));
   for (auto [l, loop] : llvm::enumerate(statement.loops))
     result[loop.row >= 0 ? loop.row : program.rows.size()] = access.address.strides[l];
   result.back() = access.address.offset;

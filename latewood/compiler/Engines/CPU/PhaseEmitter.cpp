@@ -25,7 +25,7 @@ static constexpr int64_t partials = 4;
 //===----------------------------------------------------------------------===//
 
 Index ProgramEmitter::evaluateLinear(const Statement &statement, const Linear &linear, const Step &step) {
-  Index sum(linear.offset);
+  Index sum = lanes.index(linear.offset);
   for (auto [l, loop] : llvm::enumerate(statement.loops)) {
     if (linear.strides[l] == 0)
       continue;
@@ -49,10 +49,11 @@ Index ProgramEmitter::addressOf(const Statement &statement, const Storage &stora
   return address;
 }
 
-int64_t ProgramEmitter::laneStride(const Statement &statement, const Storage &storage, const Linear &linear) const {
+SymbolicSize ProgramEmitter::laneStride(const Statement &statement, const Storage &storage,
+                                        const Linear &linear) const {
   if (statement.vectorLoop < 0)
     return 0;
-  return storage.perStrip ? 1 : linear.strides[statement.vectorLoop];
+  return storage.perStrip ? SymbolicSize(1) : linear.strides[statement.vectorLoop];
 }
 
 Lanes ProgramEmitter::binary(StringRef name, Lanes lhs, Lanes rhs) {
@@ -68,8 +69,9 @@ Lanes ProgramEmitter::binary(StringRef name, Lanes lhs, Lanes rhs) {
 
 /// The element of `storage` at `indices`, one per dimension.
 Lanes ProgramEmitter::elementOf(const Storage &storage, ArrayRef<Lanes> indices, const Step &step) {
-  Lanes address = LaneBuilder::uniform(lanes.materialize(
-      storage.dynamicOffset ? lanes.add(Index(storage.offset), Index(storage.dynamicOffset)) : Index(storage.offset)));
+  Lanes address = LaneBuilder::uniform(
+      lanes.materialize(storage.dynamicOffset ? lanes.add(lanes.index(storage.offset), Index(storage.dynamicOffset))
+                                              : lanes.index(storage.offset)));
   // Uniform parts first: they stay scalars, and an iota stays one.
   for (bool uniform : {true, false})
     for (auto [index, stride] : llvm::zip(indices, storage.strides)) {
@@ -77,7 +79,7 @@ Lanes ProgramEmitter::elementOf(const Storage &storage, ArrayRef<Lanes> indices,
         continue;
       Lanes scaled = index;
       if (stride != 1)
-        scaled = binary("arith.muli", index, LaneBuilder::uniform(arith::ConstantIndexOp::create(b, loc, stride)));
+        scaled = binary("arith.muli", index, LaneBuilder::uniform(stride.materialize(b, loc)));
       address = binary("arith.addi", address, scaled);
     }
   return lanes.gather(storage.flat, address);
@@ -125,7 +127,7 @@ Lanes ProgramEmitter::readAccess(const Statement &statement, const Access &acces
     SmallVector<Lanes> dims, indices;
     for (const Linear &dim : statement.dims)
       dims.push_back(lanes.linear(evaluateLinear(statement, dim, step),
-                                  statement.vectorLoop < 0 ? 0 : dim.strides[statement.vectorLoop]));
+                                  statement.vectorLoop < 0 ? SymbolicSize(0) : dim.strides[statement.vectorLoop]));
     for (AffineExpr expr : access.map.getResults())
       indices.push_back(evaluateExpr(expr, dims));
     return elementOf(program.storages[access.storage], indices, step);
@@ -178,7 +180,7 @@ SmallVector<Lanes> ProgramEmitter::evaluate(Statement &statement, const Step &st
     if (auto index = dyn_cast<linalg::IndexOp>(nested)) {
       const Linear &dim = statement.dims[index.getDim()];
       values[index] = lanes.linear(evaluateLinear(statement, dim, step),
-                                   statement.vectorLoop < 0 ? 0 : dim.strides[statement.vectorLoop]);
+                                   statement.vectorLoop < 0 ? SymbolicSize(0) : dim.strides[statement.vectorLoop]);
       continue;
     }
     if (auto extract = dyn_cast<tensor::ExtractOp>(nested)) {
@@ -293,7 +295,7 @@ void ProgramEmitter::forEachStep(Index low, Index high, int64_t width, bool scal
     return;
   }
   // A split of a multiple of the width into multiples of it has no rest.
-  if (program.sharedRow >= 0 && program.rows[program.sharedRow] % width == 0)
+  if (program.sharedRow >= 0 && program.rows[program.sharedRow].isMultipleOf(width))
     return;
   Value from = lanes.materialize(at), to = lanes.materialize(high);
   Value more = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, from, to);
@@ -320,7 +322,7 @@ void ProgramEmitter::emitPhase(Phase &phase) {
 void ProgramEmitter::emitInnerLoops(Phase &phase, ArrayRef<int> loops) {
   Statement &first = program.statements[phase.statements.front()];
   if (!loops.empty()) {
-    emitLoop(0, first.loops[loops.front()].extent, 1, {}, [&](Index i, ValueRange) {
+    emitLoop(0, lanes.index(first.loops[loops.front()].extent), 1, {}, [&](Index i, ValueRange) {
       loopIndices[&first][loops.front()] = i;
       emitInnerLoops(phase, loops.drop_front());
       return Results();
@@ -346,10 +348,11 @@ ProgramEmitter::Results ProgramEmitter::emitReductionLoops(Statement &statement,
                                                            Results accumulators, LoopBody body) {
   if (loops.empty())
     return body(Index(0), accumulators);
-  return emitLoop(0, statement.loops[loops.front()].extent, 1, accumulators, [&](Index i, ValueRange carried) {
-    loopIndices[&statement][loops.front()] = i;
-    return emitReductionLoops(statement, loops.drop_front(), Results(carried), body);
-  });
+  return emitLoop(0, lanes.index(statement.loops[loops.front()].extent), 1, accumulators,
+                  [&](Index i, ValueRange carried) {
+                    loopIndices[&statement][loops.front()] = i;
+                    return emitReductionLoops(statement, loops.drop_front(), Results(carried), body);
+                  });
 }
 
 static Statement *statementOf(Program &program, int index) { return &program.statements[index]; }
@@ -380,7 +383,7 @@ void ProgramEmitter::emitElementwise(Phase &phase) {
   Statement &first = *statementOf(program, phase.statements.front());
   bool shared = program.sharedRow >= 0;
   Index low = shared ? stripLow : Index(0);
-  Index high = shared ? stripHigh : Index(first.loops[first.vectorLoop].extent);
+  Index high = shared ? stripHigh : lanes.index(first.loops[first.vectorLoop].extent);
   bool scalarTail = llvm::any_of(phase.statements, [&](int s) { return program.statements[s].scalarTail; });
   forEachStep(low, high, phase.width, scalarTail, {1}, [&](const Step &step, int64_t) {
     beginStep(step);
@@ -401,7 +404,7 @@ void ProgramEmitter::emitElementwise(Phase &phase) {
 void ProgramEmitter::emitColumns(Statement &statement) {
   bool shared = program.sharedRow >= 0;
   Index low = shared ? stripLow : Index(0);
-  Index high = shared ? stripHigh : Index(statement.loops[statement.vectorLoop].extent);
+  Index high = shared ? stripHigh : lanes.index(statement.loops[statement.vectorLoop].extent);
   int64_t count = statement.outs.size();
   if (int reduced = statement.columnLoop(program); reduced >= 0)
     return emitColumnsInMemory(statement, reduced);
@@ -442,7 +445,7 @@ void ProgramEmitter::emitColumnsInMemory(Statement &statement, int reduced) {
   constexpr int64_t rowsAtOnce = 8;
   bool shared = program.sharedRow >= 0;
   Index low = shared ? stripLow : Index(0);
-  Index high = shared ? stripHigh : Index(statement.loops[statement.vectorLoop].extent);
+  Index high = shared ? stripHigh : lanes.index(statement.loops[statement.vectorLoop].extent);
   auto forEachVector = [&](function_ref<SmallVector<Lanes>(const Step &)> results) {
     forEachStep(low, high, statement.width, statement.scalarTail, {1}, [&](const Step &step, int64_t) {
       beginStep(step);
@@ -471,11 +474,16 @@ void ProgramEmitter::emitColumnsInMemory(Statement &statement, int reduced) {
       return values;
     });
   };
-  int64_t extent = statement.loops[reduced].extent, full = extent / rowsAtOnce * rowsAtOnce;
+  Index extent = lanes.index(statement.loops[reduced].extent), full = lanes.multiple(extent, rowsAtOnce);
   emitLoop(0, full, rowsAtOnce, {}, [&](Index first, ValueRange) {
     addRows(first, rowsAtOnce);
     return Results();
   });
-  if (full < extent)
-    addRows(full, extent - full);
+  if (!extent.isConstant())
+    emitLoop(full, extent, 1, {}, [&](Index row, ValueRange) {
+      addRows(row, 1);
+      return Results();
+    });
+  else if (full.constant < extent.constant)
+    addRows(full, extent.constant - full.constant);
 }

@@ -12,13 +12,6 @@
 using namespace mlir;
 using namespace latewood::cpu;
 
-/// Work of a task, in units of about one instruction on one element: some 10 to 20 microseconds, so that handing out a
-/// task does not matter and even one BERT layer's softmax makes a dozen of them.
-static constexpr double taskWork = 1 << 17;
-
-/// Columns of a matrix that a task sums: long runs of memory for the prefetchers.
-static constexpr int64_t columnStrip = 512;
-
 /// Elements of a strip in scratch: strips of all row-local tensors together stay in the first-level cache.
 static constexpr int64_t stripScratchBytes = 24 << 10;
 
@@ -56,22 +49,21 @@ Index ProgramEmitter::minimum(Index lhs, Index rhs) {
 /// A rank-1 view of all elements from the buffer's base on; addresses are relative to the base.
 static Value flatten(OpBuilder &b, Location loc, Value memref, Storage &storage) {
   auto type = cast<MemRefType>(memref.getType());
-  int64_t span = storage.offset + 1;
+  if (!storage.hasDynamicOffset && type.getRank() == 1 && type.getLayout().isIdentity())
+    return memref;
+  SymbolicSize span = storage.offset + 1;
   for (auto [extent, stride] : llvm::zip(storage.shape, storage.strides))
     span += (extent - 1) * stride;
+  auto flat = MemRefType::get(toStaticShape(span), type.getElementType());
   if (storage.hasDynamicOffset) {
     auto metadata = memref::ExtractStridedMetadataOp::create(b, loc, memref);
     storage.dynamicOffset = metadata.getOffset();
-    auto flat = MemRefType::get({span}, type.getElementType());
     return memref::ReinterpretCastOp::create(b, loc, flat, metadata.getBaseBuffer(), OpFoldResult(b.getIndexAttr(0)),
-                                             ArrayRef<OpFoldResult>{b.getIndexAttr(span)},
+                                             ArrayRef<OpFoldResult>{span.materializeFold(b, loc)},
                                              ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
   }
-  if (type.getRank() == 1 && type.getLayout().isIdentity())
-    return memref;
-  auto flat = MemRefType::get({span}, type.getElementType());
   return memref::ReinterpretCastOp::create(b, loc, flat, memref, OpFoldResult(b.getIndexAttr(0)),
-                                           ArrayRef<OpFoldResult>{b.getIndexAttr(span)},
+                                           ArrayRef<OpFoldResult>{span.materializeFold(b, loc)},
                                            ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
 }
 
@@ -96,9 +88,14 @@ void ProgramEmitter::allocateScratch() {
       continue;
     if (program.sharedRow < 0 && program.statements[program.findProducer(storage.tensor)].isRowScalar())
       continue; // a value of its own
-    int64_t elements = std::max<int64_t>(1, storage.elements * (storage.perStrip ? stripCapacity : 1));
-    storage.flat = memref::AllocOp::create(b, loc, MemRefType::get({elements}, storage.elementType), ValueRange(),
-                                           b.getI64IntegerAttr(64));
+    SymbolicSize elements = storage.elements * (storage.perStrip ? stripCapacity : 1);
+    SmallVector<Value> dynamic;
+    if (elements.isConstant())
+      elements = std::max<int64_t>(1, elements.getConstant());
+    else
+      dynamic.push_back(elements.materialize(b, loc));
+    storage.flat = memref::AllocOp::create(b, loc, MemRefType::get(toStaticShape(elements), storage.elementType),
+                                           dynamic, b.getI64IntegerAttr(64));
   }
 }
 
@@ -106,8 +103,7 @@ void ProgramEmitter::allocateScratch() {
 // Tasks
 //===----------------------------------------------------------------------===//
 
-/// Instructions per element of a statement, about.
-static double elementWork(Statement &statement) {
+double ProgramEmitter::elementWork(Statement &statement) {
   double work = 0;
   for (Operation &op : statement.op.getBody()->without_terminator()) {
     if (isa<math::MathDialect>(op.getDialect()) && !isa<math::AbsFOp, math::FmaOp, math::AbsIOp>(op))
@@ -131,7 +127,7 @@ double ProgramEmitter::rowWork() const {
     double iterations = elementWork(statement);
     for (const Loop &loop : statement.loops)
       if (loop.row < 0)
-        iterations *= loop.extent;
+        iterations *= loop.extent.getConstant();
     work += iterations;
   }
   return work;
@@ -156,31 +152,33 @@ SmallVector<Index> ProgramEmitter::splitTask(Value task, ArrayRef<int64_t> radic
   return digits;
 }
 
+/// Loops over `counted`.
+void ProgramEmitter::emitRows(ArrayRef<unsigned> counted, function_ref<void()> body) {
+  if (counted.empty())
+    return body();
+  emitLoop(0, lanes.index(program.rows[counted.front()]), 1, {}, [&](Index i, ValueRange) {
+    rowIndices[counted.front()] = i;
+    emitRows(counted.drop_front(), body);
+    return Results();
+  });
+}
+
 /// Tasks of a transposition: blocks of the row that is read along, for each of the other rows.
-void ProgramEmitter::emitBlocks(ArrayRef<unsigned> counted, bool parallel) {
-  int64_t extent = program.rows[program.transposedRow], block = transposedBlock();
+void ProgramEmitter::emitBlocks(ArrayRef<unsigned> counted) {
+  int64_t extent = program.rows[program.transposedRow].getConstant(), block = transposedBlock();
+  int64_t shared = program.rows[program.sharedRow].getConstant();
   SmallVector<int64_t> radices;
   int64_t tasks = 1;
-  double total = double(program.rows[program.sharedRow]) * extent * 4;
+  double total = double(shared) * extent * 4;
   for (unsigned row : counted) {
-    radices.push_back(program.rows[row]);
-    tasks *= program.rows[row];
-    total *= program.rows[row];
+    radices.push_back(program.rows[row].getConstant());
+    tasks *= radices.back();
+    total *= radices.back();
   }
-  if (!parallel || total < 1.5 * taskWork) {
-    auto loops = [&](auto &&self, unsigned position) -> void {
-      if (position == counted.size())
-        return emitTransposed(0, extent);
-      emitLoop(0, program.rows[counted[position]], 1, {}, [&](Index i, ValueRange) {
-        rowIndices[counted[position]] = i;
-        self(self, position + 1);
-        return Results();
-      });
-    };
-    return loops(loops, 0);
-  }
+  if (total < 1.5 * taskWork)
+    return emitRows(counted, [&] { emitTransposed(0, extent); });
   // Small blocks are put together, in their own dimension only.
-  int64_t perBlock = std::max<int64_t>(1, int64_t(taskWork / (double(program.rows[program.sharedRow]) * block * 4)));
+  int64_t perBlock = std::max<int64_t>(1, int64_t(taskWork / (double(shared) * block * 4)));
   int64_t chunk = std::min<int64_t>(llvm::alignTo(extent, block), perBlock * block);
   radices.push_back(llvm::divideCeil(extent, chunk));
   tasks *= radices.back();
@@ -198,56 +196,88 @@ void ProgramEmitter::emitBlocks(ArrayRef<unsigned> counted, bool parallel) {
   emitTransposed(low, high);
 }
 
+bool ProgramEmitter::isStatic() const {
+  return allConstant(program.rows) && llvm::all_of(program.statements, [](const Statement &statement) {
+           return llvm::all_of(statement.loops, [](const Loop &loop) { return loop.extent.isConstant(); });
+         });
+}
+
+/// How much of the shared vector loop row-local tensors hold.
+void ProgramEmitter::chooseStrips() {
+  stripCapacity = 0;
+  widest = 1;
+  for (const Phase &phase : program.phases)
+    widest = std::max<int64_t>(widest, phase.width);
+  if (program.sharedRow < 0)
+    return;
+  int64_t bytes = 0;
+  for (const Storage &storage : program.storages)
+    if (!storage.memref && storage.needed)
+      bytes += storage.elements.typical() * llvm::divideCeil(storage.elementType.getIntOrFloatBitWidth(), 8);
+  if (!bytes)
+    return;
+  stripCapacity = std::max<int64_t>(widest, stripScratchBytes / bytes / widest * widest);
+  const SymbolicSize &shared = program.rows[program.sharedRow];
+  if (shared.isConstant())
+    stripCapacity = std::min<int64_t>(llvm::alignTo(shared.getConstant(), widest), stripCapacity);
+}
+
 void ProgramEmitter::emit(bool parallel) {
   if (program.statements.empty() || llvm::is_contained(program.rows, 0))
     return;
   prepareStorages();
   rowIndices.assign(program.rows.size(), Index(0));
+  chooseStrips();
 
-  // Rows that are counted one by one; the shared vector loop, if any, is split as a range.
+  // Rows that are counted one by one; the shared vector loop, if any, is split as a range, and so is the row that a
+  // transposition reads along.
   SmallVector<unsigned> counted;
   for (unsigned row = 0; row < program.rows.size(); ++row)
     if (int(row) != program.sharedRow && int(row) != program.transposedRow)
       counted.push_back(row);
-  int64_t shared = program.sharedRow >= 0 ? program.rows[program.sharedRow] : 1;
-  stripCapacity = 0;
-  unsigned width = 1;
-  for (const Phase &phase : program.phases)
-    width = std::max(width, phase.width);
-  if (program.sharedRow >= 0) {
-    int64_t bytes = 0;
-    for (const Storage &storage : program.storages)
-      if (!storage.memref && storage.needed)
-        bytes += storage.elements * llvm::divideCeil(storage.elementType.getIntOrFloatBitWidth(), 8);
-    if (bytes)
-      stripCapacity = std::min<int64_t>(llvm::alignTo(shared, width),
-                                        std::max<int64_t>(width, stripScratchBytes / bytes / width * width));
+  if (!parallel) {
+    allocateScratch();
+    emitRows(counted, [&] { emitPiece(0, lanes.index(pieceExtent())); });
+  } else if (!isStatic()) {
+    emitRuntimeTasks(counted);
+  } else if (program.transposedRow >= 0) {
+    emitBlocks(counted);
+  } else {
+    emitTasks(counted);
   }
+}
 
-  // A transposition is split along the row that it reads, in blocks.
+/// The extent of what is split into pieces.
+SymbolicSize ProgramEmitter::pieceExtent() const {
   if (program.transposedRow >= 0)
-    return emitBlocks(counted, parallel);
+    return program.rows[program.transposedRow];
+  return program.sharedRow >= 0 ? program.rows[program.sharedRow] : SymbolicSize(1);
+}
 
+void ProgramEmitter::emitPiece(Index low, Index high) {
+  if (program.transposedRow >= 0)
+    emitTransposed(low, high);
+  else
+    emitStrips(low, high);
+}
+
+bool ProgramEmitter::sumsColumns() const {
+  return llvm::any_of(program.statements, [&](const Statement &s) { return s.columnLoop(program) >= 0; });
+}
+
+void ProgramEmitter::emitTasks(ArrayRef<unsigned> counted) {
+  auto extentOf = [&](unsigned position) { return program.rows[counted[position]].getConstant(); };
+  int64_t shared = pieceExtent().getConstant();
   double perRow = rowWork(); // for one element of the shared loop
   double total = perRow * shared;
-  for (unsigned row : counted)
-    total *= program.rows[row];
-
-  auto emitCounted = [&](auto &&self, unsigned position, Index low, Index high) -> void {
-    if (position == counted.size())
-      return emitStrips(low, high);
-    emitLoop(0, program.rows[counted[position]], 1, {}, [&](Index i, ValueRange) {
-      rowIndices[counted[position]] = i;
-      self(self, position + 1, low, high);
-      return Results();
-    });
-  };
-
-  if (!parallel || total < 1.5 * taskWork) {
+  for (unsigned position = 0; position < counted.size(); ++position)
+    total *= extentOf(position);
+  auto emitSequential = [&] {
     allocateScratch();
-    emitCounted(emitCounted, 0, 0, shared);
-    return;
-  }
+    emitRows(counted, [&] { emitStrips(0, shared); });
+  };
+  if (total < 1.5 * taskWork)
+    return emitSequential();
 
   // The innermost loop at which a task has enough work is split; all loops outside of it are counted by the task
   // number.
@@ -256,12 +286,11 @@ void ProgramEmitter::emit(bool parallel) {
   double work = perRow * shared;
   if (program.sharedRow >= 0 && work > taskWork) {
     int64_t pieces = std::max<int64_t>(1, int64_t(work / taskWork));
-    bool columns = llvm::any_of(program.statements, [&](const Statement &s) { return s.columnLoop(program) >= 0; });
-    chunk = llvm::alignTo(llvm::divideCeil(shared, pieces), std::max<int64_t>(width, columns ? columnStrip : 64));
+    chunk = llvm::alignTo(llvm::divideCeil(shared, pieces), pieceAlignment());
   } else {
     while (split > 0) {
       --split;
-      int64_t extent = program.rows[counted[split]];
+      int64_t extent = extentOf(split);
       if (split == 0 || work * extent > taskWork) {
         chunk = std::clamp<int64_t>(int64_t(taskWork / work), 1, extent);
         chunk = llvm::divideCeil(extent, llvm::divideCeil(extent, chunk)); // evenly
@@ -271,20 +300,16 @@ void ProgramEmitter::emit(bool parallel) {
     }
   }
   bool splitsShared = split == counted.size();
-  int64_t splitExtent = splitsShared ? shared : program.rows[counted[split]];
+  int64_t splitExtent = splitsShared ? shared : extentOf(split);
   int64_t pieces = llvm::divideCeil(splitExtent, chunk);
   int64_t tasks = pieces;
-  for (unsigned position = 0; position < split; ++position)
-    tasks *= program.rows[counted[position]];
-  if (tasks == 1) {
-    allocateScratch();
-    emitCounted(emitCounted, 0, 0, shared);
-    return;
-  }
-
   SmallVector<int64_t> radices;
-  for (unsigned position = 0; position < split; ++position)
-    radices.push_back(program.rows[counted[position]]);
+  for (unsigned position = 0; position < split; ++position) {
+    radices.push_back(extentOf(position));
+    tasks *= radices.back();
+  }
+  if (tasks == 1)
+    return emitSequential();
   radices.push_back(pieces);
   auto forall =
       scf::ForallOp::create(b, loc, ArrayRef<OpFoldResult>{b.getIndexAttr(tasks)}, ValueRange(), std::nullopt);
@@ -302,9 +327,16 @@ void ProgramEmitter::emit(bool parallel) {
     return emitStrips(low, high);
   emitLoop(low, high, 1, {}, [&](Index i, ValueRange) {
     rowIndices[counted[split]] = i;
-    emitCounted(emitCounted, split + 1, 0, shared);
+    emitRows(counted.drop_front(split + 1), [&] { emitStrips(0, shared); });
     return Results();
   });
+}
+
+/// Pieces are multiples of it, but for the last one.
+int64_t ProgramEmitter::pieceAlignment() const {
+  if (program.transposedRow >= 0)
+    return transposedBlock();
+  return std::max<int64_t>(widest, sumsColumns() ? columnStrip : 64);
 }
 
 void ProgramEmitter::emitStrips(Index low, Index high) {

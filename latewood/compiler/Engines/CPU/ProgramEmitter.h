@@ -33,21 +33,41 @@ public:
   void emit(bool parallel);
 
 private:
+  /// Work of a task, in units of about one instruction on one element: some 10 to 20 microseconds, so that handing out
+  /// a task does not matter and even one BERT layer's softmax makes a dozen of them.
+  static constexpr double taskWork = 1 << 17;
+  /// Columns of a matrix that a task sums: long runs of memory for the prefetchers.
+  static constexpr int64_t columnStrip = 512;
+
   using Results = llvm::SmallVector<mlir::Value>;
   using LoopBody = llvm::function_ref<Results(Index, mlir::ValueRange)>;
 
   // Tasks and rows.
   void prepareStorages();
   void allocateScratch();
+  bool isStatic() const;
+  bool sumsColumns() const;
+  void chooseStrips();
+  SymbolicSize pieceExtent() const;
+  int64_t pieceAlignment() const;
+  /// Instructions per element of a statement, about.
+  static double elementWork(Statement &statement);
   double rowWork() const;
   llvm::SmallVector<Index> splitTask(mlir::Value task, llvm::ArrayRef<int64_t> radices);
-  void emitBlocks(llvm::ArrayRef<unsigned> counted, bool parallel);
+  void emitRows(llvm::ArrayRef<unsigned> counted, llvm::function_ref<void()> body);
+  void emitTasks(llvm::ArrayRef<unsigned> counted);
+  void emitBlocks(llvm::ArrayRef<unsigned> counted);
+  // Tasks whose number depends on extents (RuntimeTasks.cpp).
+  SymbolicSize symbolicRowWork() const;
+  void emitRuntimeTasks(llvm::ArrayRef<unsigned> counted);
+  void emitFlatRows(llvm::ArrayRef<unsigned> counted, Index first, Index last, llvm::function_ref<void()> body);
+  void emitPiece(Index low, Index high);
   void emitStrips(Index low, Index high);
   void emitRow(Index low, Index high);
 
   // Transpositions (TransposeEmitter.cpp).
   void emitTransposed(Index low, Index high);
-  void emitTile(Statement &statement, Index write, int64_t writeCount, Index read, int64_t readCount);
+  void emitTile(Statement &statement, Index write, Index writeCount, Index read, Index readCount);
   int64_t transposedBlock() const;
 
   // Phases.
@@ -58,6 +78,9 @@ private:
   void emitColumns(Statement &statement);
   void emitColumnsInMemory(Statement &statement, int reduced);
   void emitAcross(Phase &phase);
+  struct Step;
+  Results emitRest(Index low, Index high, int64_t width, mlir::ValueRange carried,
+                   llvm::function_ref<Results(const Step &, mlir::ValueRange)> emitStep);
   Results emitReductionLoops(Statement &statement, llvm::ArrayRef<int> loops, Results accumulators, LoopBody body);
 
   // Vectors. A step covers `width` lanes from `at` of the vector loop, for `unroll` vectors.
@@ -81,7 +104,7 @@ private:
   Lanes readAccess(const Statement &statement, const Access &access, const Step &step);
   Index addressOf(const Statement &statement, const Storage &storage, const Linear &linear, const Step &step);
   Index evaluateLinear(const Statement &statement, const Linear &linear, const Step &step);
-  int64_t laneStride(const Statement &statement, const Storage &storage, const Linear &linear) const;
+  SymbolicSize laneStride(const Statement &statement, const Storage &storage, const Linear &linear) const;
   Lanes elementOf(const Storage &storage, llvm::ArrayRef<Lanes> indices, const Step &step);
   Lanes evaluateExpr(mlir::AffineExpr expr, llvm::ArrayRef<Lanes> dims);
   Lanes binary(llvm::StringRef name, Lanes lhs, Lanes rhs);
@@ -97,6 +120,7 @@ private:
 
   llvm::SmallVector<Index> rowIndices;
   Index stripLow, stripHigh; // of the shared vector loop
+  int64_t widest = 1;        // vectors of all phases
   int64_t stripCapacity = 0; // lanes of a strip in per-strip scratch; 0: no such scratch
   llvm::DenseMap<const Statement *, llvm::SmallVector<Index>> loopIndices;
   llvm::DenseMap<mlir::Value, mlir::Value> rowScalars; // of this row

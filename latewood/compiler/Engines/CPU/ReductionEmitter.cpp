@@ -85,6 +85,27 @@ ProgramEmitter::Results ProgramEmitter::combine(Statement &statement, ValueRange
   return results;
 }
 
+/// Steps from `low` on to `high`, which is known when the program runs; the last one is masked.
+ProgramEmitter::Results ProgramEmitter::emitRest(Index low, Index high, int64_t width, ValueRange carried,
+                                                 function_ref<Results(const Step &, ValueRange)> emitStep) {
+  Index full = lanes.multiple(high, width);
+  Results results = emitLoop(low, full, width, carried,
+                             [&](Index at, ValueRange values) { return emitStep({at, width, nullptr}, values); });
+  if (width == 1)
+    return results;
+  Value from = lanes.materialize(full), to = lanes.materialize(high);
+  Value more = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, from, to);
+  auto branch = scf::IfOp::create(b, loc, ValueRange(results).getTypes(), more, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value mask = vector::CreateMaskOp::create(b, loc, VectorType::get({width}, b.getI1Type()),
+                                            Value(arith::SubIOp::create(b, loc, to, from)));
+  scf::YieldOp::create(b, loc, emitStep({full, width, mask}, results));
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, loc, results);
+  return Results(branch.getResults());
+}
+
 void ProgramEmitter::emitAcross(Phase &phase) {
   int64_t width = phase.width;
   // Reductions carry values; other statements of the phase only pass through.
@@ -93,8 +114,8 @@ void ProgramEmitter::emitAcross(Phase &phase) {
     if (program.statements[s].loops[program.statements[s].vectorLoop].reduction)
       reductions.push_back(&program.statements[s]);
   Statement &first = *reductions.front();
-  int64_t extent = first.loops[first.vectorLoop].extent;
-  int64_t unroll = std::clamp<int64_t>(extent / width, 1, partials);
+  const SymbolicSize &extent = first.loops[first.vectorLoop].extent;
+  int64_t unroll = std::clamp<int64_t>(extent.typical() / width, 1, partials);
   unroll = int64_t(1) << llvm::Log2_64(unroll);
   // With one accumulator per result and vector, the registers limit the number of vectors.
   int64_t count = 0;
@@ -155,7 +176,8 @@ void ProgramEmitter::emitAcross(Phase &phase) {
 
   SmallVector<int> outer = first.innerLoops(/*reduction=*/true);
   accumulators = emitReductionLoops(first, outer, accumulators, [&](Index, ValueRange carriedIn) {
-    int64_t size = unroll * width, main = extent / size * size;
+    int64_t size = unroll * width;
+    Index end = lanes.index(extent), main = lanes.multiple(end, size);
     Results carried = emitLoop(0, main, size, carriedIn, [&](Index at, ValueRange values) {
       Results out;
       for (int64_t u = 0; u < unroll; ++u) {
@@ -164,11 +186,17 @@ void ProgramEmitter::emitAcross(Phase &phase) {
       }
       return out;
     });
-    int64_t at = main;
-    for (int64_t u = 0; at < extent; ++u, at += width) {
+    if (!end.isConstant()) {
+      // The rest goes into the first of the vectors: full ones, then a masked one.
+      Results rest = emitRest(main, end, width, ValueRange(carried).take_front(count), emitStep);
+      std::copy(rest.begin(), rest.end(), carried.begin());
+      return carried;
+    }
+    int64_t at = main.constant;
+    for (int64_t u = 0; at < end.constant; ++u, at += width) {
       Step step{Index(at), width, nullptr};
-      if (extent - at < width)
-        step.mask = makeMask(b, loc, width, extent - at);
+      if (end.constant - at < width)
+        step.mask = makeMask(b, loc, width, end.constant - at);
       unsigned slot = (u % unroll) * count;
       Results out = emitStep(step, ValueRange(carried).slice(slot, count));
       std::copy(out.begin(), out.end(), carried.begin() + slot);

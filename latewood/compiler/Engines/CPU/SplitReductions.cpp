@@ -6,6 +6,9 @@
 // free for what stablehlo.reduce means, and only reductions with one commutative operation (a sum, a maximum) are
 // split: those have an identity to start the parts from.
 //
+// Where the extent is known when the program runs, parts have a fixed length, and what is left over is reduced first,
+// as the initial value of the combination. A short reduction has no parts then, and costs what it did.
+//
 // In: linalg.generic on tensors. Out: the same, where no reduction with enough work for several tasks has fewer rows
 // than that, unless its extents have no suitable divisor.
 
@@ -31,6 +34,7 @@ namespace {
 constexpr int64_t enoughRows = 16;
 constexpr int64_t partWork = 1 << 16; // elements
 constexpr int64_t mostParts = 256;
+constexpr int64_t dynamicPartWork = 1 << 13; // elements of a part of fixed length: several of them make a task
 
 /// The largest divisor of `extent` that is not above `limit`.
 int64_t largestDivisor(int64_t extent, int64_t limit) {
@@ -45,6 +49,44 @@ bool usesIndex(GenericOp op, unsigned loop) {
                       [&](linalg::IndexOp index) { return index.getDim() == loop; });
 }
 
+/// Whether each operand that depends on `loop` has it as a dimension of its own, and a known shape.
+bool usesAsDimension(GenericOp op, unsigned loop) {
+  if (!llvm::all_of(op.getDpsInputs(), [](Value input) {
+        return !isa<ShapedType>(input.getType()) || getSymbolicShape(input).has_value();
+      }))
+    return false;
+  return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
+    return llvm::all_of(map.getResults(),
+                        [&](AffineExpr expr) { return isa<AffineDimExpr>(expr) || !expr.isFunctionOfDim(loop); });
+  });
+}
+
+/// `op` on what `loop` comes to from `begin` on.
+SmallVector<Value> reduceRest(OpBuilder &builder, GenericOp op, unsigned loop, const SymbolicSize &extent,
+                              const SymbolicSize &begin) {
+  Location loc = op.getLoc();
+  OpFoldResult offset = begin.materializeFold(builder, loc), size = (extent - begin).materializeFold(builder, loc);
+  SmallVector<Value> inputs;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    inputs.push_back(input->get());
+    AffineMap map = op.getMatchingIndexingMap(input);
+    if (!map.isFunctionOfDim(loop))
+      continue;
+    auto type = cast<RankedTensorType>(input->get().getType());
+    SmallVector<OpFoldResult> offsets, sizes, strides(type.getRank(), builder.getIndexAttr(1));
+    std::optional<SmallVector<SymbolicSize>> shape = getSymbolicShape(input->get());
+    for (auto [d, expr] : llvm::enumerate(map.getResults())) {
+      bool isCut = expr == builder.getAffineDimExpr(loop);
+      offsets.push_back(isCut ? offset : OpFoldResult(builder.getIndexAttr(0)));
+      sizes.push_back(isCut ? size : (*shape)[d].materializeFold(builder, loc));
+    }
+    inputs.back() = tensor::ExtractSliceOp::create(builder, loc, inputs.back(), offsets, sizes, strides);
+  }
+  IRMapping mapping;
+  mapping.map(op.getDpsInputs(), inputs);
+  return llvm::to_vector_of<Value>(builder.clone(*op, mapping)->getResults());
+}
+
 struct SplitReductionsPass : cpu::impl::SplitReductionsPassBase<SplitReductionsPass> {
   void runOnOperation() override {
     SmallVector<GenericOp> ops;
@@ -56,30 +98,49 @@ struct SplitReductionsPass : cpu::impl::SplitReductionsPassBase<SplitReductionsP
   void split(GenericOp op) {
     if (op.getNumReductionLoops() == 0 || !op.hasPureTensorSemantics() || !findUnvectorizable(op).empty())
       return;
-    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+    std::optional<SmallVector<SymbolicSize>> extents = getLoopExtents(op);
+    if (!extents)
+      return;
     SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
     int64_t rows = 1, work = 1;
     int chosen = -1;
-    for (auto [loop, extent] : llvm::enumerate(ranges)) {
-      work *= extent;
+    for (auto [loop, extent] : llvm::enumerate(*extents)) {
+      work *= extent.typical();
       if (iterators[loop] == utils::IteratorType::parallel)
-        rows *= extent;
-      else if (chosen < 0 && extent > 1 && !usesIndex(op, loop))
+        rows *= extent.typical();
+      else if (chosen < 0 && extent.typical() > 1 && !usesIndex(op, loop))
         chosen = loop; // the outermost: its parts are contiguous
     }
-    if (chosen < 0 || rows >= enoughRows || work < 4 * partWork)
+    if (chosen < 0 || rows >= enoughRows || (allConstant(*extents) && work < 4 * partWork))
       return;
     Combiner combiner = matchCombiner(op);
     if (combiner.kind != Combiner::Kind::Simple)
       return;
-    int64_t parts = largestDivisor(ranges[chosen], std::min(mostParts, work / partWork));
-    if (parts < 4)
-      return;
+    const SymbolicSize &extent = (*extents)[chosen];
+    OpBuilder builder(op);
+    Location loc = op.getLoc();
+    // Where the extent is not constant, nor is the number of parts.
+    int64_t parts = ShapedType::kDynamic, length;
+    Value dynamicParts;
+    SmallVector<Value> initials = op.getDpsInits();
+    if (extent.isConstant()) {
+      int64_t wanted = allConstant(*extents) ? work / partWork : mostParts;
+      parts = largestDivisor(extent.getConstant(), std::min(mostParts, wanted));
+      if (parts < 4)
+        return;
+      length = extent.getConstant() / parts;
+    } else {
+      if (!usesAsDimension(op, chosen))
+        return;
+      length = llvm::bit_floor(uint64_t(std::max<int64_t>(1, dynamicPartWork / (work / extent.typical()))));
+      dynamicParts = arith::DivUIOp::create(builder, loc, extent.materialize(builder, loc),
+                                            arith::ConstantIndexOp::create(builder, loc, length));
+      initials = reduceRest(builder, op, chosen, extent, getSymbolicSize(dynamicParts) * length);
+    }
 
     // Loop `chosen` becomes `parts` (a new last dimension) times `length`.
     MLIRContext *context = op.getContext();
-    unsigned numLoops = ranges.size(), part = numLoops;
-    int64_t length = ranges[chosen] / parts;
+    unsigned numLoops = extents->size(), part = numLoops;
     AffineExpr whole = getAffineDimExpr(part, context) * length + getAffineDimExpr(chosen, context);
     SmallVector<AffineExpr> replacements;
     for (unsigned loop = 0; loop < numLoops; ++loop)
@@ -93,8 +154,6 @@ struct SplitReductionsPass : cpu::impl::SplitReductionsPassBase<SplitReductionsP
     SmallVector<utils::IteratorType> partIterators = iterators;
     partIterators.push_back(utils::IteratorType::parallel);
 
-    OpBuilder builder(op);
-    Location loc = op.getLoc();
     SmallVector<Value> inputs = op.getDpsInputs();
     inputs.push_back(tensor::EmptyOp::create(builder, loc, ArrayRef<int64_t>{length}, builder.getI8Type()));
     SmallVector<Value> partials;
@@ -109,7 +168,18 @@ struct SplitReductionsPass : cpu::impl::SplitReductionsPassBase<SplitReductionsP
       if (!identity)
         return;
       Value start = arith::ConstantOp::create(builder, loc, *identity);
-      Value empty = tensor::EmptyOp::create(builder, loc, shape, element);
+      SmallVector<Value> sizes;
+      if (dynamicParts)
+        sizes.push_back(dynamicParts);
+      if (!type.hasStaticShape()) {
+        std::optional<SmallVector<SymbolicSize>> known = getSymbolicShape(init);
+        if (!known)
+          return;
+        for (auto [size, staticSize] : llvm::zip_equal(*known, type.getShape()))
+          if (ShapedType::isDynamic(staticSize))
+            sizes.push_back(size.materialize(builder, loc));
+      }
+      Value empty = tensor::EmptyOp::create(builder, loc, shape, element, sizes);
       SmallVector<AffineMap> fillMaps = {builder.getMultiDimIdentityMap(shape.size())};
       SmallVector<utils::IteratorType> parallel(shape.size(), utils::IteratorType::parallel);
       auto fill = GenericOp::create(
@@ -133,7 +203,7 @@ struct SplitReductionsPass : cpu::impl::SplitReductionsPassBase<SplitReductionsP
     AffineMap identityMap = builder.getMultiDimIdentityMap(rank + 1);
     lastMaps.append(types.size(), identityMap);
     lastMaps.append(types.size(), identityMap.dropResult(0));
-    auto last = GenericOp::create(builder, loc, op.getResultTypes(), first.getResults(), op.getDpsInits(), lastMaps,
+    auto last = GenericOp::create(builder, loc, op.getResultTypes(), first.getResults(), initials, lastMaps,
                                   lastIterators, [&](OpBuilder &b, Location l, ValueRange arguments) {
                                     SmallVector<Value> results;
                                     for (unsigned i = 0; i < types.size(); ++i) {

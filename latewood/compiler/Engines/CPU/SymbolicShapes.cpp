@@ -257,6 +257,33 @@ std::optional<Shape> getSymbolicShape(Value value) {
   return shape;
 }
 
+std::optional<Shape> getLoopExtents(linalg::LinalgOp op) {
+  SmallVector<int64_t> known = op.getStaticLoopRanges();
+  auto isMissing = [](const SymbolicSize &extent) { return extent == ShapedType::kDynamic; };
+  Shape extents{ArrayRef(known)};
+  // What some type says first, then what the first operand says.
+  for (bool fromTypes : {true, false})
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (llvm::none_of(extents, isMissing))
+        return extents;
+      auto type = dyn_cast<ShapedType>(operand.get().getType());
+      std::optional<Shape> shape;
+      for (auto [d, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
+        auto dim = dyn_cast<AffineDimExpr>(expr);
+        if (!dim || !type || !isMissing(extents[dim.getPosition()]))
+          continue;
+        if (fromTypes) {
+          extents[dim.getPosition()] = type.getDimSize(d);
+        } else if (shape || (shape = getSymbolicShape(operand.get()))) {
+          extents[dim.getPosition()] = (*shape)[d];
+        }
+      }
+    }
+  if (llvm::any_of(extents, isMissing))
+    return std::nullopt;
+  return extents;
+}
+
 //===----------------------------------------------------------------------===//
 // Layouts
 //===----------------------------------------------------------------------===//
@@ -314,13 +341,13 @@ static std::optional<Shape> stridesOfView(Operation *op, const SymbolicLayout &s
 std::optional<SymbolicLayout> getSymbolicLayout(Value memref) {
   memref = outsideOfGroup(memref);
   auto type = dyn_cast<MemRefType>(memref.getType());
-  if (!type || !type.isStrided())
-    return std::nullopt;
   std::optional<Shape> shape = getSymbolicShape(memref);
-  if (!shape)
+  if (!type || !shape)
     return std::nullopt;
   if (type.getLayout().isIdentity())
     return SymbolicLayout{*shape, getCanonicalStrides(*shape)};
+  if (!type.isStrided())
+    return std::nullopt;
   SmallVector<int64_t> known = type.getStridesAndOffset().first;
   Shape strides{ArrayRef(known)};
   if (llvm::is_contained(known, ShapedType::kDynamic)) {

@@ -12,6 +12,7 @@
 #define LATEWOOD_COMPILER_ENGINES_CPU_SYMBOLICSHAPES_H
 
 #include "latewood/compiler/Engines/CPU/SymbolicSize.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 namespace latewood::cpu {
@@ -30,6 +31,9 @@ struct SymbolicLayout {
 
 /// Extents and strides of a buffer. Nothing if one of them cannot be told.
 std::optional<SymbolicLayout> getSymbolicLayout(mlir::Value memref);
+
+/// The extents of the loops of an operation on tensors or buffers. Nothing if one of them cannot be told.
+std::optional<llvm::SmallVector<SymbolicSize>> getLoopExtents(mlir::linalg::LinalgOp op);
 
 /// Strides of a row-major layout without gaps.
 llvm::SmallVector<SymbolicSize> getCanonicalStrides(llvm::ArrayRef<SymbolicSize> shape);

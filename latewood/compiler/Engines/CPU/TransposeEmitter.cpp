@@ -88,70 +88,105 @@ void ProgramEmitter::emitTransposed(Index low, Index high) {
   Statement &statement = program.statements.front();
   loopIndices[&statement].assign(statement.loops.size(), Index(0));
   int64_t size = statement.width;
-  int64_t writeExtent = program.rows[program.sharedRow], readExtent = program.rows[program.transposedRow];
-  int64_t writeFull = writeExtent / size * size, readFull = readExtent / size * size;
+  const SymbolicSize &writeExtent = program.rows[program.sharedRow], &readExtent = program.rows[program.transposedRow];
+  // Emits `tile` for what is left of a loop when full tiles are done, if anything is. How much it is may be known where
+  // whether it is there is not.
+  auto emitRest = [&](Index begin, Index end, std::optional<int64_t> known, function_ref<void(Index)> tile) {
+    if (begin.isConstant() && end.isConstant()) {
+      if (begin.constant < end.constant)
+        tile(end.constant - begin.constant);
+      return;
+    }
+    Value from = lanes.materialize(begin), to = lanes.materialize(end);
+    Value more = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, to, from);
+    auto branch = scf::IfOp::create(b, loc, more, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    tile(known ? Index(*known) : Index(Value(arith::SubIOp::create(b, loc, to, from))));
+  };
 
-  auto alongReads = [&](Index write, int64_t rows) {
-    Index end = readFull == readExtent ? high : minimum(high, readFull);
+  auto alongReads = [&](Index write, Index rows) {
+    bool noRest = readExtent.isMultipleOf(size);
+    Index full, end = high;
+    std::optional<int64_t> known;
+    if (!noRest && readExtent.isConstant()) {
+      full = lanes.multiple(Index(readExtent.getConstant()), size);
+      end = minimum(high, full);
+      known = readExtent.getConstant() - full.constant;
+    } else if (!noRest) {
+      full = end = lanes.multiple(high, size);
+    }
     emitLoop(low, end, size, {}, [&](Index read, ValueRange) {
       emitTile(statement, write, rows, read, size);
       return Results();
     });
-    if (readFull == readExtent)
-      return;
-    int64_t rest = readExtent - readFull;
-    if (high.isConstant()) {
-      if (high.constant > readFull)
-        emitTile(statement, write, rows, readFull, rest);
-      return;
-    }
-    Value last =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, lanes.materialize(high), lanes.materialize(readFull));
-    auto branch = scf::IfOp::create(b, loc, last, /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    emitTile(statement, write, rows, readFull, rest);
+    if (!noRest)
+      emitRest(full, high, known, [&](Index rest) { emitTile(statement, write, rows, full, rest); });
   };
+  Index writeEnd = lanes.index(writeExtent), writeFull = lanes.multiple(writeEnd, size);
   emitLoop(0, writeFull, size, {}, [&](Index write, ValueRange) {
     alongReads(write, size);
     return Results();
   });
-  if (writeFull != writeExtent)
-    alongReads(writeFull, writeExtent - writeFull);
+  if (!writeExtent.isMultipleOf(size))
+    emitRest(writeFull, writeEnd, std::nullopt, [&](Index rest) { alongReads(writeFull, rest); });
 }
 
-/// One tile: `writeCount` elements from `write` of the vector loop, `readCount` from `read` of the transposed row.
-void ProgramEmitter::emitTile(Statement &statement, Index write, int64_t writeCount, Index read, int64_t readCount) {
+/// One tile: `writeCount` elements from `write` of the vector loop, `readCount` from `read` of the transposed row. A
+/// count that is not constant is less than the tile.
+void ProgramEmitter::emitTile(Statement &statement, Index write, Index writeCount, Index read, Index readCount) {
   int64_t size = statement.width;
   int readLoop = -1;
   for (auto [l, loop] : llvm::enumerate(statement.loops))
     if (loop.row == program.transposedRow)
       readLoop = l;
-  auto maskFor = [&](int64_t count) { return count == size ? Value() : makeMask(b, loc, size, count); };
+  auto maskFor = [&](Index count) -> Value {
+    if (!count.isConstant())
+      return vector::CreateMaskOp::create(b, loc, VectorType::get({size}, b.getI1Type()), lanes.materialize(count));
+    return count.constant == size ? Value() : makeMask(b, loc, size, count.constant);
+  };
+  auto isBelow = [&](int64_t i, Index count) -> Value {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, arith::ConstantIndexOp::create(b, loc, i),
+                                 lanes.materialize(count));
+  };
 
   rowIndices[program.transposedRow] = read;
   lanes.width = size;
-  DenseMap<unsigned, SmallVector<Value>> tiles; // by input
+  SmallVector<std::pair<unsigned, SmallVector<Value>>> tiles; // by input
   for (auto [i, access] : llvm::enumerate(statement.inputs)) {
     if (access.kind != Access::Kind::Linear || access.address.strides[readLoop] != 1 ||
         access.address.strides[statement.vectorLoop] == 1 || access.address.strides[statement.vectorLoop] == 0)
       continue;
     const Storage &storage = program.storages[access.storage];
-    SmallVector<Value> &rows = tiles[i];
-    lanes.mask = maskFor(readCount);
+    SmallVector<Value> rows;
+    Value mask = maskFor(readCount);
     for (int64_t row = 0; row < size; ++row) {
-      if (row >= writeCount) {
+      if (writeCount.isConstant() && row >= writeCount.constant) {
         rows.push_back(arith::ConstantOp::create(b, loc, b.getZeroAttr(lanes.vectorOf(storage.elementType))));
         continue;
+      }
+      lanes.mask = mask;
+      if (!writeCount.isConstant() && row > 0) {
+        // Nothing of a row that does not exist.
+        Value count = arith::SelectOp::create(b, loc, isBelow(row, writeCount), lanes.materialize(readCount),
+                                              arith::ConstantIndexOp::create(b, loc, 0));
+        lanes.mask = maskFor(Index(count));
       }
       Step step{lanes.add(write, row), size, nullptr};
       rows.push_back(lanes.load(storage.flat, addressOf(statement, storage, access.address, step), 1).value);
     }
     transpose(b, loc, rows);
+    tiles.emplace_back(i, rows);
   }
-  for (int64_t column = 0; column < readCount; ++column) {
+  Value writeMask = maskFor(writeCount);
+  for (int64_t column = 0; column < (readCount.isConstant() ? readCount.constant : size); ++column) {
+    OpBuilder::InsertionGuard guard(b);
+    if (!readCount.isConstant() && column > 0) {
+      auto branch = scf::IfOp::create(b, loc, isBelow(column, readCount), /*withElseRegion=*/false);
+      b.setInsertionPointToStart(branch.thenBlock());
+    }
     rowIndices[program.transposedRow] = lanes.add(read, column);
-    Step step{write, size, maskFor(writeCount)};
+    Step step{write, size, writeMask};
     beginStep(step);
     for (auto &[input, rows] : tiles)
       inputOverrides[input] = lanes.vector(rows[column]);

@@ -48,11 +48,16 @@ public:
 
     SmallVector<int64_t> pairs;
     auto types = function->getAttrOfType<ArrayAttr>(executor::ExecutorDialect::getResultsAttrName());
+    SmallVector<Uses> results;
+    for (int64_t result = 0; types && result < static_cast<int64_t>(types.size()); ++result) {
+      results.push_back(requests[result].size() == 1 ? find(requests[result].front(), block) : Uses());
+      results.back().isVisible &= requests[result].size() == 1;
+    }
     for (auto [argument, uses] : llvm::enumerate(arguments))
-      for (int64_t result = 0; types && result < static_cast<int64_t>(types.size()); ++result)
-        if (function.getArgument(argument).getType() == cast<TypeAttr>(types[result]).getValue() && uses.isVisible &&
-            requests[result].size() == 1 && mayShare(uses, find(requests[result].front(), block)))
-          pairs.append({static_cast<int64_t>(argument), result});
+      for (auto [result, resultUses] : llvm::enumerate(results))
+        if (uses.isVisible && function.getArgument(argument).getType() == cast<TypeAttr>(types[result]).getValue() &&
+            mayShare(uses, resultUses))
+          pairs.append({static_cast<int64_t>(argument), static_cast<int64_t>(result)});
     if (!pairs.empty())
       function->setAttr(executor::ExecutorDialect::getSameAddressAttrName(),
                         DenseI64ArrayAttr::get(&getContext(), pairs));

@@ -17,8 +17,10 @@
 #include "latewood/compiler/Target/DeviceLibrary.h"
 #include "latewood/compiler/Target/ExpandConversions.h"
 #include "latewood/compiler/Target/Link.h"
+#include "latewood/compiler/Target/PassArguments.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
@@ -98,6 +100,20 @@ static Error linkLibrary(Module &module, const Target &target, DiagnosticScope &
   return Error::success();
 }
 
+// A long function that runs once from its beginning to its end and only passes numbers and addresses on: the host
+// program of many arguments, the calls of a network's kernels. Scheduling it takes the square of its length and gains
+// nothing.
+static bool isLongSequence(const Function &function) {
+  constexpr unsigned kLong = 3000;
+  if (function.getInstructionCount() < kLong)
+    return false;
+  SmallVector<std::pair<const BasicBlock *, const BasicBlock *>> backEdges;
+  FindFunctionBackedges(function, backEdges);
+  return backEdges.empty() && none_of(instructions(function), [](const Instruction &instruction) {
+           return instruction.getType()->isFPOrFPVectorTy() || instruction.getType()->isVectorTy();
+         });
+}
+
 // Gives all functions the one target and the properties that an image relies on.
 static void setAttributes(Module &module, const Target &target) {
   std::string features = target.getFeatureString();
@@ -117,6 +133,11 @@ static void setAttributes(Module &module, const Target &target) {
     function.addFnAttr("prefer-vector-width", width);
     function.addFnAttr("frame-pointer", "all");      // profilers unwind by frame pointer
     function.addFnAttr("probe-stack", "inline-asm"); // a frame over a page must not jump over the guard page
+    if (isLongSequence(function)) {
+      function.removeFnAttr(Attribute::AlwaysInline);
+      function.addFnAttr(Attribute::NoInline);
+      function.addFnAttr(Attribute::OptimizeNone);
+    }
   }
 }
 
@@ -280,6 +301,8 @@ Expected<std::vector<Bytes>> compileToObjects(std::unique_ptr<Module> module, co
   for (GlobalValue &value : module->global_values())
     if (!value.isDeclaration() && !value.hasLocalLinkage() && !visible.contains(value.getName()))
       value.setVisibility(GlobalValue::HiddenVisibility);
+
+  passArgumentsInMemory(*module);
 
   DenseMap<const Function *, unsigned> partOf;
   unsigned parts = assignParts(*module, partOf);

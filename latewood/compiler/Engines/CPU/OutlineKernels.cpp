@@ -45,13 +45,6 @@ using namespace latewood::cpu;
 
 namespace {
 
-/// What the value is a view of, through all views.
-Value rootBuffer(Value value) {
-  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
-    value = view.getViewSource();
-  return value;
-}
-
 /// Two different roots of this kind are different memory, if one of them is written.
 bool isOwnMemory(Value root) {
   if (auto argument = dyn_cast<BlockArgument>(root))

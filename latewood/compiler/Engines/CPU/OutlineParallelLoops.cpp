@@ -41,13 +41,6 @@ using namespace latewood::cpu;
 
 namespace {
 
-/// What the value is a view of, through all views.
-Value rootBuffer(Value value) {
-  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
-    value = view.getViewSource();
-  return value;
-}
-
 /// Two arguments of a kernel may be the same memory unless they say otherwise.
 bool isOwnMemory(Value root) {
   auto argument = dyn_cast<BlockArgument>(root);

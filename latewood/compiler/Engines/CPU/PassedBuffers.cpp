@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 
@@ -18,6 +19,12 @@ SmallVector<Value> PassedBuffer::getScalars() const {
     if (auto value = dyn_cast_if_present<Value>(scalar); value && !getConstantIntValue(value))
       scalars.push_back(value);
   return scalars;
+}
+
+Value rootBuffer(Value value) {
+  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
+    value = view.getViewSource();
+  return value;
 }
 
 PassedBuffer passBuffer(OpBuilder &builder, Location loc, Value buffer, bool opensOffset) {

@@ -31,6 +31,9 @@ PassedBuffer passBuffer(mlir::OpBuilder &builder, mlir::Location loc, mlir::Valu
 mlir::Value rebuildBuffer(mlir::OpBuilder &inside, mlir::Location loc, const PassedBuffer &buffer, mlir::Value base,
                           llvm::function_ref<mlir::Value(mlir::Value)> lookup);
 
+/// What the value is a view of, through all views.
+mlir::Value rootBuffer(mlir::Value value);
+
 /// The strides of the canonical layout.
 llvm::SmallVector<mlir::OpFoldResult> computeCanonicalStrides(mlir::OpBuilder &builder, mlir::Location loc,
                                                               llvm::ArrayRef<mlir::OpFoldResult> sizes);

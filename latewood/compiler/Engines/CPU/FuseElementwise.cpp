@@ -3,7 +3,7 @@
 // Elementwise operations become few: chains and trees of them become single linalg.generic operations, and move into
 // the reductions that consume them.
 //
-// In: linalg, named or generic, on tensors of static shape. Out: linalg.generic only; no elementwise operation whose
+// In: linalg, named or generic. Out: linalg.generic only; no elementwise operation whose
 // only user could take it in. Matrix products stay bare multiply-adds, except that copies (transpositions, broadcasts)
 // have become their indexing maps: what else surrounds a product is for `latewood-form-contractions` to decide.
 //
@@ -34,21 +34,30 @@ using linalg::GenericOp;
 
 namespace {
 
-int64_t iterationsOf(GenericOp op) {
+/// How often `op` visits each element that it reads through a projected permutation: the product of the extents of the
+/// loops that `map` does not have. An extent that is not known counts as many.
+int64_t repetitionsOf(GenericOp op, AffineMap map) {
+  constexpr int64_t many = int64_t(1) << 20;
   int64_t count = 1;
-  for (int64_t extent : op.getStaticLoopRanges())
-    count *= extent;
+  for (auto [loop, extent] : llvm::enumerate(op.getStaticLoopRanges()))
+    if (!map.isFunctionOfDim(loop))
+      count = std::min(count * (ShapedType::isDynamic(extent) ? many : extent), many);
   return count;
 }
 
-/// Elements of the tensors that `op` reads.
-int64_t elementsRead(GenericOp op) {
-  int64_t count = 0;
-  for (Value input : op.getDpsInputs())
-    if (auto type = dyn_cast<RankedTensorType>(input.getType()))
-      count += type.getNumElements();
-  op.getBody()->walk([&](tensor::ExtractOp extract) { count += extract.getTensor().getType().getNumElements(); });
-  return count;
+/// Whether `op` has at least four iterations for each element that it reads.
+bool readsLittle(GenericOp op) {
+  double read = 0;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    auto type = dyn_cast<RankedTensorType>(input->get().getType());
+    AffineMap map = op.getMatchingIndexingMap(input);
+    if (!type || type.getRank() == 0)
+      continue;
+    if (!map.isProjectedPermutation(/*allowZeroInResults=*/true))
+      return false;
+    read += 1.0 / std::max<int64_t>(repetitionsOf(op, map), 1);
+  }
+  return read <= 0.25;
 }
 
 bool isCostly(GenericOp op) {
@@ -108,7 +117,7 @@ bool shouldFuse(OpOperand *operand) {
   if (!map.isProjectedPermutation(/*allowZeroInResults=*/true))
     return false;
   // A value that would be computed again for each repetition must be cheap.
-  if (iterationsOf(consumer) > iterationsOf(producer) && isCostly(producer))
+  if (repetitionsOf(consumer, map) > 1 && isCostly(producer))
     return false;
   // One operation without a vector form makes all of them scalar.
   return findUnvectorizable(producer).empty() == findUnvectorizable(consumer).empty();
@@ -246,7 +255,7 @@ struct FuseElementwisePass : cpu::impl::FuseElementwisePassBase<FuseElementwiseP
     // (the rounds of a random generator on a counter), that doubles with each step.
     DenseMap<Operation *, int64_t> repeatedCost;
     function.walk([&](GenericOp op) {
-      if (!isElementwise(op) || op->getNumResults() != 1 || isCostly(op) || elementsRead(op) * 4 > iterationsOf(op))
+      if (!isElementwise(op) || op->getNumResults() != 1 || isCostly(op) || !readsLittle(op))
         return;
       int64_t cost = llvm::range_size(*op.getBody());
       for (Value input : op.getDpsInputs())

@@ -60,8 +60,28 @@ static std::optional<std::string> whyNotHeld(Type type, bool mayBeComplex = fals
       return std::string("complex element types");
   } else if (!cpu::getStorageType(tensor.getElementType()))
     return "element type " + toString(tensor.getElementType());
-  if (!tensor.hasStaticShape())
-    return std::string("dynamic shapes");
+  return std::nullopt;
+}
+
+/// Why the extents that converting `op` needs are not known, or nothing. Operations with tensor regions need none of
+/// their own.
+static std::optional<std::string> whyShapeless(Operation *op) {
+  if (!hasTensorRegions(op) && !isa<stablehlo::ReturnOp, stablehlo::OptimizationBarrierOp>(op)) {
+    for (Value operand : op->getOperands())
+      if (!cpu::hasKnownExtents(operand))
+        return "an operand of type " + toString(operand.getType()) + " whose extents are not known as scalars";
+    if (!op->use_empty() && !cpu::hasKnownExtents(op->getResults()))
+      return "a result of type " + toString(op->getResult(0).getType()) + " whose extents are not known as scalars";
+  }
+  SmallVector<Value> shapes;
+  if (auto pad = dyn_cast<stablehlo::DynamicPadOp>(op))
+    shapes = {pad.getEdgePaddingLow(), pad.getEdgePaddingHigh(), pad.getInteriorPadding()};
+  else if (auto slice = dyn_cast<stablehlo::RealDynamicSliceOp>(op))
+    shapes = {slice.getStartIndices(), slice.getStrides()};
+  else if (auto convolution = dyn_cast<stablehlo::DynamicConvOp>(op))
+    shapes = {convolution.getPadding()};
+  if (!llvm::all_of(shapes, cpu::hasKnownValues))
+    return std::string("an operand whose values are not known as scalars");
   return std::nullopt;
 }
 
@@ -69,16 +89,20 @@ std::optional<std::string> cpu::whyNotConvertible(Operation *op) {
   for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
     if (std::optional<std::string> reason = whyNotHeld(type, isAtBorder(op)))
       return reason;
+  if (std::optional<std::string> reason = whyShapeless(op))
+    return reason;
   if (isScalarOp(op))
     return std::nullopt;
   if (isAtBorder(op) && llvm::any_of(llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()),
                                      [](Type type) { return isa<ComplexType>(cpu::getElement(type)); }))
     return std::nullopt;
   if (isa<stablehlo::BitcastConvertOp, stablehlo::BroadcastInDimOp, stablehlo::ConcatenateOp, stablehlo::ConstantOp,
-          stablehlo::ConvolutionOp, stablehlo::DotGeneralOp, stablehlo::DynamicSliceOp, stablehlo::DynamicUpdateSliceOp,
-          stablehlo::GatherOp, stablehlo::IotaOp, stablehlo::OptimizationBarrierOp, stablehlo::PadOp,
-          stablehlo::ReshapeOp, stablehlo::ReturnOp, stablehlo::ReverseOp, stablehlo::SliceOp, stablehlo::TransposeOp>(
-          op))
+          stablehlo::ConvolutionOp, stablehlo::DotGeneralOp, stablehlo::DynamicBroadcastInDimOp,
+          stablehlo::DynamicConvOp, stablehlo::DynamicGatherOp, stablehlo::DynamicIotaOp, stablehlo::DynamicPadOp,
+          stablehlo::DynamicReshapeOp, stablehlo::DynamicSliceOp, stablehlo::DynamicUpdateSliceOp, stablehlo::GatherOp,
+          stablehlo::GetDimensionSizeOp, stablehlo::IotaOp, stablehlo::OptimizationBarrierOp, stablehlo::PadOp,
+          stablehlo::RealDynamicSliceOp, stablehlo::ReshapeOp, stablehlo::ReturnOp, stablehlo::ReverseOp,
+          stablehlo::SetDimensionSizeOp, stablehlo::SliceOp, stablehlo::TransposeOp>(op))
     return std::nullopt;
   if (hasTensorRegions(op)) {
     for (Region &region : op->getRegions())
@@ -102,11 +126,14 @@ std::optional<std::string> cpu::whyNotConvertible(Operation *op) {
 /// Reports every operation that cannot be converted.
 static LogicalResult checkConvertible(func::FuncOp function) {
   bool isConvertible = true;
-  for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
+  for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes())) {
+    if (type.isIntOrIndex()) // an extent, or a small value
+      continue;
     if (std::optional<std::string> reason = whyNotHeld(type, /*mayBeComplex=*/true)) {
       function.emitError() << "the CPU engine does not support " << *reason << " yet: the signature has type " << type;
       return failure();
     }
+  }
   // Scalar code in the region of a reduction is converted with it.
   function.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!isInputDialect(op))
@@ -139,11 +166,14 @@ Value materialize(ImplicitLocOpBuilder &b, Value value, Value destination) {
     auto type = expand.getSrcType();
     Value target = tensor::CollapseShapeOp::create(b, type, destination, expand.getReassociationIndices());
     Value written = materialize(b, expand.getSrc(), target);
-    return tensor::ExpandShapeOp::create(b, expand.getResultType(), written, expand.getReassociationIndices());
+    return tensor::ExpandShapeOp::create(b, expand.getResultType(), written, expand.getReassociationIndices(),
+                                         expand.getMixedOutputShape());
   }
-  if (auto collapse = value.getDefiningOp<tensor::CollapseShapeOp>()) {
+  auto collapse = value.getDefiningOp<tensor::CollapseShapeOp>();
+  std::optional<cpu::Extents> extents = collapse ? cpu::findExtents(b, collapse.getSrc()) : std::nullopt;
+  if (extents) {
     auto type = collapse.getSrcType();
-    Value target = tensor::ExpandShapeOp::create(b, type, destination, collapse.getReassociationIndices());
+    Value target = tensor::ExpandShapeOp::create(b, type, destination, collapse.getReassociationIndices(), *extents);
     Value written = materialize(b, collapse.getSrc(), target);
     return tensor::CollapseShapeOp::create(b, collapse.getResultType(), written, collapse.getReassociationIndices());
   }
@@ -202,6 +232,7 @@ struct ConvertStableHLOToLinalgPass : cpu::impl::ConvertStableHLOToLinalgPassBas
     StorageTypeConverter types;
     RewritePatternSet patterns(&getContext());
     cpu::populateComplexToSlices(types, patterns);
+    cpu::populateDynamicToLinalg(types, patterns);
     cpu::populateElementwiseToLinalg(types, patterns);
     cpu::populateShapeToLinalg(types, patterns);
     cpu::populateReductionToLinalg(types, patterns);
@@ -216,6 +247,7 @@ struct ConvertStableHLOToLinalgPass : cpu::impl::ConvertStableHLOToLinalgPassBas
 
     ConversionTarget target(getContext());
     target.addIllegalDialect("stablehlo", "chlo");
+    target.addIllegalOp<plan::WithShapeOp, plan::WithValuesOp>();
     target.addLegalDialect<arith::ArithDialect, bufferization::BufferizationDialect, linalg::LinalgDialect,
                            math::MathDialect, scf::SCFDialect, tensor::TensorDialect>();
     target.addDynamicallyLegalOp<func::FuncOp>(

@@ -71,32 +71,64 @@ llvm::SmallVector<mlir::Value> emitScalarBlock(mlir::ImplicitLocOpBuilder &b, ml
                                                llvm::function_ref<mlir::Value(mlir::Value)> captured);
 
 //===----------------------------------------------------------------------===//
-// Tensors (StableHLOToLinalgTensor.cpp)
+// Extents (StableHLOToLinalgExtents.cpp)
+//===----------------------------------------------------------------------===//
+
+/// One entry per dimension: an attribute where the tensor's type knows the extent, an index value where it does not.
+using Extents = llvm::SmallVector<mlir::OpFoldResult>;
+
+/// Whether the extents of `values`, tensors of one shape in the program that is converted, are known as scalars.
+bool hasKnownExtents(mlir::ValueRange values);
+Extents getExtents(mlir::ConversionPatternRewriter &rewriter, mlir::ValueRange values);
+
+/// Whether the elements of a small integer tensor (a shape, paddings) are known, as constants or scalars; and they.
+bool hasKnownValues(mlir::Value value);
+llvm::SmallVector<mlir::OpFoldResult> getIndices(mlir::ConversionPatternRewriter &rewriter, mlir::Location loc,
+                                                 mlir::Value value);
+
+/// The extents of a tensor that the conversion made, where the operations that make it say them.
+std::optional<Extents> findExtents(mlir::ImplicitLocOpBuilder &b, mlir::Value converted);
+
+mlir::RankedTensorType getTypeOf(llvm::ArrayRef<mlir::OpFoldResult> extents, mlir::Type element);
+Extents withoutDim(llvm::ArrayRef<mlir::OpFoldResult> extents, int64_t dim);
+bool isKnown(mlir::OpFoldResult index, int64_t value);
+bool isKnownEmpty(llvm::ArrayRef<mlir::OpFoldResult> extents);
+
+mlir::Value toValue(mlir::ImplicitLocOpBuilder &b, mlir::OpFoldResult index);
+llvm::SmallVector<mlir::Value> toValues(mlir::ImplicitLocOpBuilder &b, llvm::ArrayRef<mlir::OpFoldResult> indices);
+mlir::OpFoldResult addIndices(mlir::ImplicitLocOpBuilder &b, mlir::OpFoldResult x, mlir::OpFoldResult y);
+mlir::OpFoldResult subIndices(mlir::ImplicitLocOpBuilder &b, mlir::OpFoldResult x, mlir::OpFoldResult y);
+mlir::OpFoldResult mulIndices(mlir::ImplicitLocOpBuilder &b, mlir::OpFoldResult x, mlir::OpFoldResult y);
+/// Of numbers that are not negative.
+mlir::OpFoldResult divIndices(mlir::ImplicitLocOpBuilder &b, mlir::OpFoldResult x, mlir::OpFoldResult y);
+mlir::OpFoldResult maxIndices(mlir::ImplicitLocOpBuilder &b, mlir::OpFoldResult x, mlir::OpFoldResult y);
+mlir::OpFoldResult multiplyAll(mlir::ImplicitLocOpBuilder &b, llvm::ArrayRef<mlir::OpFoldResult> extents);
+
+//===----------------------------------------------------------------------===//
+// Tensors (StableHLOToLinalgTensor.cpp, StableHLOToLinalgReshape.cpp)
 //===----------------------------------------------------------------------===//
 
 inline mlir::Type getElement(mlir::Value value) { return mlir::getElementTypeOrSelf(value.getType()); }
 inline mlir::Type getElement(mlir::Type type) { return mlir::getElementTypeOrSelf(type); }
 
-/// tensor.empty of `type`; extents that `type` does not know are those of `like`, dimension by dimension.
-mlir::Value makeEmpty(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type, mlir::Value like = {});
-mlir::Value makeEmpty(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type, mlir::ValueRange dynamicExtents);
+/// tensor.empty of `type`, which must agree with `extents`; a static type needs none.
+mlir::Value makeEmpty(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type,
+                      llvm::ArrayRef<mlir::OpFoldResult> extents = {});
 
 /// A tensor with a buffer of its own, for loops that carry several tensors: equal tensor.empty ops become one, and two
 /// carried tensors must not start as the same buffer.
-mlir::Value makeBuffer(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type);
+mlir::Value makeBuffer(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type,
+                       llvm::ArrayRef<mlir::OpFoldResult> extents = {});
 
 /// A tensor of equal elements. `stored` has the storage type.
 mlir::Value makeUniform(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type, mlir::Value stored,
-                        mlir::ValueRange dynamicExtents = {});
+                        llvm::ArrayRef<mlir::OpFoldResult> extents = {});
 
 /// The (stored) value of all elements of `tensor` when it is 0-dimensional or known to be uniform; else null.
 mlir::Value getUniform(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor);
 
 /// The stored element of a tensor with one element.
 mlir::Value getOnlyElement(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor);
-
-mlir::Value getExtent(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor, int64_t dim);
-mlir::OpFoldResult getExtentOrAttr(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor, int64_t dim);
 
 /// The map from `loops` dimensions to the first `count` of them.
 mlir::AffineMap getLeadingDims(mlir::Builder &b, unsigned loops, unsigned count);
@@ -107,13 +139,27 @@ mlir::Value makeParallel(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType t
                          mlir::ValueRange inputs, llvm::ArrayRef<mlir::AffineMap> inputMaps,
                          llvm::function_ref<mlir::Value(mlir::ImplicitLocOpBuilder &, mlir::ValueRange)> body);
 
-/// `tensor`, of static shape, spread by `interior` and surrounded by `low` and `high` elements of the value `stored`;
-/// where low or high is negative, it is cut.
-mlir::Value makePadded(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor, mlir::Value stored,
-                       llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high, llvm::ArrayRef<int64_t> interior);
+/// How a tensor is padded: spread by `interior` elements and surrounded by `low` and `high` ones; where these are
+/// negative, it is cut.
+struct Padding {
+  Extents low, high, interior;
+};
 
-/// Row-major reshape between static shapes.
-mlir::Value makeReshape(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type, mlir::Value value);
+/// The extents of a padded tensor of `extents`.
+Extents getPaddedExtents(mlir::ImplicitLocOpBuilder &b, llvm::ArrayRef<mlir::OpFoldResult> extents,
+                         const Padding &padding);
+
+/// `tensor` of `extents`, padded with elements of the value `stored`; what results has the extents `padded`.
+mlir::Value makePadded(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor, llvm::ArrayRef<mlir::OpFoldResult> extents,
+                       mlir::Value stored, const Padding &padding, llvm::ArrayRef<mlir::OpFoldResult> padded);
+
+/// Row-major reshape of `value`, which has the extents `from`, to `extents`; `type` agrees with them. Always a view.
+mlir::Value makeReshape(mlir::ImplicitLocOpBuilder &b, mlir::RankedTensorType type, mlir::Value value,
+                        llvm::ArrayRef<mlir::OpFoldResult> from, llvm::ArrayRef<mlir::OpFoldResult> extents);
+
+/// The elements of `tensor` in the opposite order along `dims`.
+mlir::Value makeReversed(mlir::ImplicitLocOpBuilder &b, mlir::Value tensor, llvm::ArrayRef<mlir::OpFoldResult> extents,
+                         llvm::ArrayRef<int64_t> dims);
 
 /// What stablehlo.reduce and reduce_window have in common: `body` combines the elements of `inputs`, read by
 /// `inputMap`, into tensors of `types` (storage types) that start as `inits` and are written by `resultMap`.
@@ -126,7 +172,7 @@ struct Reduction {
   mlir::TypeRange initElements;
   llvm::ArrayRef<mlir::Type> types;
   mlir::TypeRange resultElements;
-  llvm::SmallVector<mlir::Value> dynamicExtents;
+  Extents extents; // of the results
   mlir::AffineMap inputMap, resultMap, windowMap;
   mlir::Value window;
   llvm::SmallVector<mlir::utils::IteratorType> iterators;
@@ -140,12 +186,13 @@ llvm::DenseMap<mlir::Value, mlir::Value> readCaptured(mlir::ConversionPatternRew
 
 /// `index` (stored; `element` says whether it is signed) as an index clamped to [0, extent - size].
 mlir::Value clampIndex(mlir::ImplicitLocOpBuilder &b, mlir::Value index, mlir::Type element, mlir::OpFoldResult extent,
-                       int64_t size);
+                       mlir::OpFoldResult size);
 
 //===----------------------------------------------------------------------===//
 // Patterns by family
 //===----------------------------------------------------------------------===//
 
+void populateDynamicToLinalg(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
 void populateElementwiseToLinalg(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
 void populateShapeToLinalg(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
 void populateReductionToLinalg(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);

@@ -25,23 +25,19 @@ using namespace latewood;
 
 namespace {
 
-/// Where one part of all pairs is: offsets, sizes, strides.
+/// Where one part of all pairs is: offsets, sizes, strides. `extents` are those of the complex tensor.
 struct PartSlice {
-  PartSlice(MLIRContext *context, ArrayRef<int64_t> pairs, int64_t part) {
-    int64_t rank = pairs.size();
-    SmallVector<int64_t> offset(rank, 0), size(pairs), stride(rank, 1);
-    offset.back() = part;
-    size.back() = 1;
-    offsets = getAsIndexOpFoldResult(context, offset);
-    sizes = getAsIndexOpFoldResult(context, size);
-    strides = getAsIndexOpFoldResult(context, stride);
+  PartSlice(Builder &b, ArrayRef<OpFoldResult> extents, int64_t part)
+      : offsets(extents.size(), b.getIndexAttr(0)), sizes(extents), strides(extents.size() + 1, b.getIndexAttr(1)) {
+    offsets.push_back(b.getIndexAttr(part));
+    sizes.push_back(b.getIndexAttr(1));
   }
   SmallVector<OpFoldResult> offsets, sizes, strides;
 };
 
-Value makeBitcast(ImplicitLocOpBuilder &b, Value tensor, Type element) {
+Value makeBitcast(ImplicitLocOpBuilder &b, Value tensor, Type element, ArrayRef<OpFoldResult> extents) {
   auto type = cast<RankedTensorType>(tensor.getType()).clone(element);
-  return cpu::makeParallel(b, type, cpu::makeEmpty(b, type), tensor, b.getMultiDimIdentityMap(type.getRank()),
+  return cpu::makeParallel(b, type, cpu::makeEmpty(b, type, extents), tensor, b.getMultiDimIdentityMap(type.getRank()),
                            [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> Value {
                              return arith::BitcastOp::create(inner, element, elements.front());
                            });
@@ -54,14 +50,15 @@ struct PartToExtractSlice : OpConversionPattern<OpTy> {
   LogicalResult matchAndRewrite(OpTy op, typename OpTy::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     auto pairs = cast<RankedTensorType>(adaptor.getOperand().getType());
-    if (!isa<ComplexType>(cpu::getElement(op.getOperand())) || cpu::isScalarOp(op) || !pairs.hasStaticShape())
+    if (!isa<ComplexType>(cpu::getElement(op.getOperand())) || cpu::isScalarOp(op))
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    PartSlice slice(rewriter.getContext(), pairs.getShape(), part);
+    cpu::Extents extents = cpu::getExtents(rewriter, op.getOperand());
+    PartSlice slice(rewriter, extents, part);
     auto type = RankedTensorType::get(pairs.getShape().drop_back(), pairs.getElementType());
     Value view =
         tensor::ExtractSliceOp::create(b, type, adaptor.getOperand(), slice.offsets, slice.sizes, slice.strides);
-    rewriter.replaceOp(op, makeBitcast(b, view, cpu::getElement(op.getType())));
+    rewriter.replaceOp(op, makeBitcast(b, view, cpu::getElement(op.getType()), extents));
     return success();
   }
 };
@@ -72,13 +69,15 @@ struct ComplexToInsertSlice : OpConversionPattern<stablehlo::ComplexOp> {
   LogicalResult matchAndRewrite(stablehlo::ComplexOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    if (!type || cpu::isScalarOp(op) || !type.hasStaticShape())
+    if (!type || cpu::isScalarOp(op))
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value result = cpu::makeEmpty(b, type);
+    cpu::Extents extents = cpu::getExtents(rewriter, op->getResults()), pairs(extents);
+    pairs.push_back(b.getIndexAttr(2));
+    Value result = cpu::makeEmpty(b, type, pairs);
     for (auto [part, value] : llvm::enumerate(adaptor.getOperands())) {
-      PartSlice slice(b.getContext(), type.getShape(), part);
-      Value bits = makeBitcast(b, value, type.getElementType());
+      PartSlice slice(b, extents, part);
+      Value bits = makeBitcast(b, value, type.getElementType(), extents);
       result = tensor::InsertSliceOp::create(b, bits, result, slice.offsets, slice.sizes, slice.strides);
     }
     rewriter.replaceOp(op, result);

@@ -16,6 +16,7 @@
 #include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace latewood;
@@ -62,11 +63,11 @@ struct Factor {
 };
 
 /// `tensor` with elements that kernels know: floats of 8 bits and fewer are decoded beforehand, once an element.
-std::pair<Value, Type> decodeBytes(Builder &b, Value tensor, Type element) {
+std::pair<Value, Type> decodeBytes(Builder &b, Value tensor, Type element, ArrayRef<OpFoldResult> extents) {
   if (!cpu::isByteFloat(element))
     return {tensor, element};
   auto type = cast<RankedTensorType>(tensor.getType()).clone(b.getF32Type());
-  Value decoded = cpu::makeParallel(b, type, cpu::makeEmpty(b, type, tensor), tensor,
+  Value decoded = cpu::makeParallel(b, type, cpu::makeEmpty(b, type, extents), tensor,
                                     b.getMultiDimIdentityMap(type.getRank()), [&](Builder &inner, ValueRange elements) {
                                       Value loaded = cpu::loadElement(inner, elements.front(), element);
                                       return cpu::decodeByteFloat(inner, loaded, cast<FloatType>(element));
@@ -75,17 +76,17 @@ std::pair<Value, Type> decodeBytes(Builder &b, Value tensor, Type element) {
 }
 
 /// Rounds the sums to the result's type, where they were made in another one.
-Value roundSums(Builder &b, Value sums, Type from, Type to, RankedTensorType type) {
+Value roundSums(Builder &b, Value sums, Type from, Type to, RankedTensorType type, ArrayRef<OpFoldResult> extents) {
   if (from == to)
     return sums;
-  return cpu::makeParallel(b, type, cpu::makeEmpty(b, type, sums), sums, b.getMultiDimIdentityMap(type.getRank()),
+  return cpu::makeParallel(b, type, cpu::makeEmpty(b, type, extents), sums, b.getMultiDimIdentityMap(type.getRank()),
                            [&](Builder &inner, ValueRange elements) {
                              Value loaded = cpu::loadElement(inner, elements.front(), from);
                              return cpu::storeElement(inner, cpu::convertElement(inner, loaded, from, to), to);
                            });
 }
 
-Value makeZeros(Builder &b, RankedTensorType type, ValueRange extents) {
+Value makeZeros(Builder &b, RankedTensorType type, ArrayRef<OpFoldResult> extents) {
   Value zero = arith::ConstantOp::create(b, cast<TypedAttr>(b.getZeroAttr(type.getElementType())));
   return cpu::makeUniform(b, type, zero, extents);
 }
@@ -94,10 +95,7 @@ Value makeZeros(Builder &b, RankedTensorType type, ValueRange extents) {
 Value makeContraction(Builder &b, const Factor &lhs, const Factor &rhs, AffineMap sumsMap,
                       ArrayRef<utils::IteratorType> iterators, Value zeros, Type sum) {
   // A sum of nothing.
-  auto isEmpty = [](Value value) {
-    auto type = cast<RankedTensorType>(value.getType());
-    return type.hasStaticShape() && type.getNumElements() == 0;
-  };
+  auto isEmpty = [](Value value) { return llvm::is_contained(cast<RankedTensorType>(value.getType()).getShape(), 0); };
   if (isEmpty(lhs.tensor) || isEmpty(rhs.tensor))
     return zeros;
   SmallVector<AffineMap> maps = {lhs.map, rhs.map, sumsMap};
@@ -127,30 +125,28 @@ struct DotGeneralToGeneric : OpConversionPattern<stablehlo::DotGeneralOp> {
 
     // Loops in the order of the result's dimensions, the contracted ones last.
     SmallVector<AffineExpr> lhsPosition(lhsType.getRank()), rhsPosition(rhsType.getRank());
-    SmallVector<Value> extents;
+    cpu::Extents extents = cpu::getExtents(rewriter, op->getResults());
     unsigned loops = 0;
-    auto addFree = [&](Value tensor, int64_t dim) {
-      if (cast<RankedTensorType>(tensor.getType()).isDynamicDim(dim))
-        extents.push_back(cpu::getExtent(b, tensor, dim));
-      return b.getAffineDimExpr(loops++);
-    };
+    auto addFree = [&] { return b.getAffineDimExpr(loops++); };
     for (auto [lhsDim, rhsDim] :
          llvm::zip_equal(numbers.getLhsBatchingDimensions(), numbers.getRhsBatchingDimensions()))
-      lhsPosition[lhsDim] = rhsPosition[rhsDim] = addFree(adaptor.getLhs(), lhsDim);
+      lhsPosition[lhsDim] = rhsPosition[rhsDim] = addFree();
     auto isContracted = [](ArrayRef<int64_t> contracted, int64_t dim) { return llvm::is_contained(contracted, dim); };
     for (int64_t dim = 0; dim < lhsType.getRank(); ++dim)
       if (!lhsPosition[dim] && !isContracted(numbers.getLhsContractingDimensions(), dim))
-        lhsPosition[dim] = addFree(adaptor.getLhs(), dim);
+        lhsPosition[dim] = addFree();
     for (int64_t dim = 0; dim < rhsType.getRank(); ++dim)
       if (!rhsPosition[dim] && !isContracted(numbers.getRhsContractingDimensions(), dim))
-        rhsPosition[dim] = addFree(adaptor.getRhs(), dim);
+        rhsPosition[dim] = addFree();
     unsigned freeLoops = loops;
     for (auto [lhsDim, rhsDim] :
          llvm::zip_equal(numbers.getLhsContractingDimensions(), numbers.getRhsContractingDimensions()))
       lhsPosition[lhsDim] = rhsPosition[rhsDim] = b.getAffineDimExpr(loops++);
 
-    auto [lhsTensor, lhsElement] = decodeBytes(b, adaptor.getLhs(), cpu::getElement(op.getLhs()));
-    auto [rhsTensor, rhsElement] = decodeBytes(b, adaptor.getRhs(), cpu::getElement(op.getRhs()));
+    auto [lhsTensor, lhsElement] =
+        decodeBytes(b, adaptor.getLhs(), cpu::getElement(op.getLhs()), cpu::getExtents(rewriter, op.getLhs()));
+    auto [rhsTensor, rhsElement] =
+        decodeBytes(b, adaptor.getRhs(), cpu::getElement(op.getRhs()), cpu::getExtents(rewriter, op.getRhs()));
     Factor lhs = {lhsTensor, lhsElement, AffineMap::get(loops, 0, lhsPosition, b.getContext())};
     Factor rhs = {rhsTensor, rhsElement, AffineMap::get(loops, 0, rhsPosition, b.getContext())};
     Type element = cpu::getElement(op.getType()), sum = getAccumulationType(b, element);
@@ -169,7 +165,7 @@ struct DotGeneralToGeneric : OpConversionPattern<stablehlo::DotGeneralOp> {
     AffineMap sumsMap = cpu::getLeadingDims(b, loops, freeLoops);
     Value zeros = makeZeros(b, RankedTensorType::get(type.getShape(), cpu::getStorageType(sum)), extents);
     Value sums = makeContraction(b, lhs, rhs, sumsMap, iterators, zeros, sum);
-    rewriter.replaceOp(op, roundSums(b, sums, sum, element, type));
+    rewriter.replaceOp(op, roundSums(b, sums, sum, element, type, extents));
     return success();
   }
 };
@@ -178,57 +174,72 @@ struct DotGeneralToGeneric : OpConversionPattern<stablehlo::DotGeneralOp> {
 // Convolution
 //===----------------------------------------------------------------------===//
 
-/// Splits dimension `dim` into (groups, extent / groups).
-Value splitGroups(Builder &b, Value tensor, int64_t dim, int64_t groups) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  shape[dim] /= groups;
-  shape.insert(shape.begin() + dim, groups);
-  return cpu::makeReshape(b, RankedTensorType::get(shape, type.getElementType()), tensor);
+/// A tensor and its extents.
+struct Shaped {
+  Value tensor;
+  cpu::Extents extents;
+
+  Value reshape(Builder &b, ArrayRef<OpFoldResult> to) const {
+    return cpu::makeReshape(b, cpu::getTypeOf(to, cpu::getElement(tensor)), tensor, extents, to);
+  }
+};
+
+/// `extents` with dimension `dim` split into (groups, extent / groups).
+cpu::Extents splitGroups(Builder &b, ArrayRef<OpFoldResult> extents, int64_t dim, int64_t groups) {
+  cpu::Extents split(extents);
+  split[dim] = cpu::divIndices(b, split[dim], b.getIndexAttr(groups));
+  split.insert(split.begin() + dim, b.getIndexAttr(groups));
+  return split;
 }
 
-/// Drops the dimensions of `tensor` that `position` has no index for: they have extent 1.
-Value dropUnindexed(Builder &b, Value tensor, SmallVectorImpl<AffineExpr> &position) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  SmallVector<int64_t> shape;
-  for (auto [extent, index] : llvm::zip_equal(type.getShape(), position))
+Shaped splitGroups(Builder &b, const Shaped &whole, int64_t dim, int64_t groups) {
+  cpu::Extents split = splitGroups(b, whole.extents, dim, groups);
+  return {whole.reshape(b, split), split};
+}
+
+/// Drops the dimensions of `whole` that `position` has no index for: they have extent 1.
+Shaped dropUnindexed(Builder &b, const Shaped &whole, SmallVectorImpl<AffineExpr> &position) {
+  cpu::Extents kept;
+  for (auto [extent, index] : llvm::zip_equal(whole.extents, position))
     if (index)
-      shape.push_back(extent);
+      kept.push_back(extent);
   llvm::erase_if(position, [](AffineExpr index) { return !index; });
-  return cpu::makeReshape(b, type.clone(shape), tensor);
+  return {whole.reshape(b, kept), kept};
 }
 
 /// The extent of each loop of a convolution: of the sums' dimensions, then as the kernel's positions say.
-SmallVector<int64_t> getLoopExtents(RankedTensorType sums, Value kernel, ArrayRef<AffineExpr> kernelPosition,
-                                    unsigned loops) {
-  SmallVector<int64_t> extents(sums.getShape());
-  extents.resize(loops, 1);
-  for (auto [extent, index] : llvm::zip_equal(cast<RankedTensorType>(kernel.getType()).getShape(), kernelPosition))
+cpu::Extents getLoopExtents(Builder &b, ArrayRef<OpFoldResult> sums, ArrayRef<OpFoldResult> kernel,
+                            ArrayRef<AffineExpr> kernelPosition, unsigned loops) {
+  cpu::Extents extents(sums);
+  extents.resize(loops, b.getIndexAttr(1));
+  for (auto [extent, index] : llvm::zip_equal(kernel, kernelPosition))
     extents[cast<AffineDimExpr>(index).getPosition()] = extent;
   return extents;
 }
 
 /// Whether a convolution is faster as a matrix product of copied windows: there must be something to multiply (a
-/// convolution of each channel for itself has nothing), and the copy must not be huge.
-bool isWorthCopying(ArrayRef<int64_t> extents, unsigned freeLoops, unsigned feature) {
+/// convolution of each channel for itself has nothing), and the copy must not be huge. Extents that are not known may
+/// be large where something is multiplied, and are taken for moderate where it is copied.
+bool isWorthCopying(ArrayRef<OpFoldResult> extents, unsigned freeLoops, unsigned feature) {
   constexpr int64_t fewestColumns = 4, fewestProducts = 32, mostElements = int64_t(1) << 27;
   int64_t depth = 1, copied = 1;
   for (auto [loop, extent] : llvm::enumerate(extents)) {
+    std::optional<int64_t> known = getConstantIntValue(extent);
     if (loop >= freeLoops)
-      depth *= extent;
+      depth *= known.value_or(fewestProducts);
     if (loop != feature)
-      copied *= extent;
+      copied *= known.value_or(1);
   }
-  int64_t columns = extents[feature];
+  int64_t columns = getConstantIntValue(extents[feature]).value_or(fewestColumns);
   return columns >= fewestColumns && columns * depth >= fewestProducts && copied > 0 && copied <= mostElements;
 }
 
 /// Copies what each window of `input` covers into a row of its own, so that the convolution is a matrix product. On the
 /// way in `map` says where the input is read, on the way out where the copy is.
-Value copyWindows(Builder &b, Value input, ArrayRef<int64_t> extents, unsigned freeLoops, unsigned feature,
+Value copyWindows(Builder &b, Value input, ArrayRef<OpFoldResult> extents, unsigned freeLoops, unsigned feature,
                   bool featuresAreInner, AffineMap &map) {
   unsigned loops = extents.size(), inputFeature = freeLoops;
-  SmallVector<int64_t> shape;
+  cpu::Extents shape;
   // All loops but the one over the result's features; contiguous elements of the input stay together.
   SmallVector<unsigned> order;
   for (unsigned loop = 0; loop < inputFeature; ++loop)
@@ -247,24 +258,24 @@ Value copyWindows(Builder &b, Value input, ArrayRef<int64_t> extents, unsigned f
     places[loop] = b.getAffineDimExpr(place);
     position.push_back(b.getAffineDimExpr(loop));
   }
-  auto type = cast<RankedTensorType>(input.getType()).clone(shape);
+  RankedTensorType type = cpu::getTypeOf(shape, cpu::getElement(input));
   AffineMap readMap = map.replaceDimsAndSymbols(places, {}, order.size(), 0);
   map = AffineMap::get(loops, 0, position, b.getContext());
-  return cpu::makeParallel(b, type, cpu::makeEmpty(b, type), input, readMap,
+  return cpu::makeParallel(b, type, cpu::makeEmpty(b, type, shape), input, readMap,
                            [](Builder &, ValueRange elements) { return elements.front(); });
 }
 
 /// Loops: the result's dimensions in order (with groups, one more in front of the feature), then the kernel's input
 /// feature and its taps. The input is padded beforehand, so that a window is `position * stride + tap * dilation`. With
 /// enough to multiply, the windows are copied first and the convolution is a matrix product of them.
-struct ConvolutionToGeneric : OpConversionPattern<stablehlo::ConvolutionOp> {
-  using OpConversionPattern::OpConversionPattern;
+template <typename OpTy>
+struct ConvolutionToGeneric : OpConversionPattern<OpTy> {
+  using OpConversionPattern<OpTy>::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::ConvolutionOp op, OpAdaptor adaptor,
+  LogicalResult matchAndRewrite(OpTy op, typename OpTy::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    if (!type || !type.hasStaticShape() || !op.getLhs().getType().hasStaticShape() ||
-        !op.getRhs().getType().hasStaticShape())
+    auto type = this->getTypeConverter()->template convertType<RankedTensorType>(op.getType());
+    if (!type)
       return failure();
     Builder b(op.getLoc(), rewriter);
     stablehlo::ConvDimensionNumbersAttr numbers = op.getDimensionNumbers();
@@ -274,17 +285,30 @@ struct ConvolutionToGeneric : OpConversionPattern<stablehlo::ConvolutionOp> {
     ArrayRef<int64_t> kernelSpatial = numbers.getKernelSpatialDimensions();
     ArrayRef<int64_t> outputSpatial = numbers.getOutputSpatialDimensions();
 
-    SmallVector<int64_t> low(rank, 0), high(rank, 0), interior(rank, 0);
+    cpu::Extents nothing(rank, b.getIndexAttr(0));
+    cpu::Padding padding = {nothing, nothing, nothing};
     for (int64_t i = 0; i < spatial; ++i) {
-      auto [before, after] = op.getPaddingPairs()[i];
-      low[inputSpatial[i]] = before;
-      high[inputSpatial[i]] = after;
-      interior[inputSpatial[i]] = op.getInputDilations()[i] - 1;
+      std::tie(padding.low[inputSpatial[i]], padding.high[inputSpatial[i]]) = getPadding(rewriter, op, i);
+      padding.interior[inputSpatial[i]] = b.getIndexAttr(op.getInputDilations()[i] - 1);
     }
-    auto [input, inputElement] = decodeBytes(b, adaptor.getLhs(), cpu::getElement(op.getLhs()));
-    auto [kernel, kernelElement] = decodeBytes(b, adaptor.getRhs(), cpu::getElement(op.getRhs()));
-    Value zero = arith::ConstantOp::create(b, cast<TypedAttr>(b.getZeroAttr(cpu::getElement(input))));
-    input = cpu::makePadded(b, input, zero, low, high, interior);
+    cpu::Extents inputExtents = cpu::getExtents(rewriter, op.getLhs());
+    cpu::Extents kernelExtents = cpu::getExtents(rewriter, op.getRhs());
+    auto [whole, inputElement] = decodeBytes(b, adaptor.getLhs(), cpu::getElement(op.getLhs()), inputExtents);
+    auto [wholeKernel, kernelElement] = decodeBytes(b, adaptor.getRhs(), cpu::getElement(op.getRhs()), kernelExtents);
+    Value zero = arith::ConstantOp::create(b, cast<TypedAttr>(b.getZeroAttr(cpu::getElement(whole))));
+    cpu::Extents padded = cpu::getPaddedExtents(b, inputExtents, padding);
+    Shaped input = {cpu::makePadded(b, whole, inputExtents, zero, padding, padded), padded};
+    Shaped kernel = {wholeKernel, kernelExtents};
+    // A kernel that is read backwards is an index where its last position is known, else a copy.
+    SmallVector<bool> reversals(op.getReversals());
+    SmallVector<int64_t> reversed;
+    for (int64_t i = 0; i < spatial; ++i)
+      if (reversals[i] && isa<Value>(kernelExtents[kernelSpatial[i]])) {
+        reversed.push_back(kernelSpatial[i]);
+        reversals[i] = false;
+      }
+    if (!reversed.empty())
+      kernel.tensor = cpu::makeReversed(b, kernel.tensor, kernelExtents, reversed);
 
     // A group dimension is split off: from the input's features or batch, and from the kernel's output features.
     int64_t featureGroups = op.getFeatureGroupCount(), batchGroups = op.getBatchGroupCount();
@@ -293,20 +317,17 @@ struct ConvolutionToGeneric : OpConversionPattern<stablehlo::ConvolutionOp> {
     int64_t inputGroupDim = featureGroups > 1 ? numbers.getInputFeatureDimension() : numbers.getInputBatchDimension();
     int64_t kernelGroupDim = numbers.getKernelOutputFeatureDimension();
     int64_t outputGroupDim = numbers.getOutputFeatureDimension();
-    RankedTensorType sumsShape = type;
+    cpu::Extents resultExtents = cpu::getExtents(rewriter, op->getResults()), sumsExtents = resultExtents;
     if (isGrouped) {
       input = splitGroups(b, input, inputGroupDim, groups);
       kernel = splitGroups(b, kernel, kernelGroupDim, groups);
-      SmallVector<int64_t> shape(type.getShape());
-      shape[outputGroupDim] /= groups;
-      shape.insert(shape.begin() + outputGroupDim, groups);
-      sumsShape = RankedTensorType::get(shape, type.getElementType());
+      sumsExtents = splitGroups(b, resultExtents, outputGroupDim, groups);
     }
     // Where a dimension stands after the split.
     auto shifted = [&](int64_t dim, int64_t groupDim) { return isGrouped && dim >= groupDim ? dim + 1 : dim; };
 
     // A tap of a kernel of extent 1 needs no loop.
-    int64_t freeLoops = sumsShape.getRank(), loops = freeLoops + 1;
+    int64_t freeLoops = sumsExtents.size(), loops = freeLoops + 1;
     AffineExpr group = isGrouped ? b.getAffineDimExpr(outputGroupDim) : AffineExpr();
     AffineExpr batch = b.getAffineDimExpr(shifted(numbers.getOutputBatchDimension(), outputGroupDim));
     AffineExpr feature = b.getAffineDimExpr(shifted(outputGroupDim, outputGroupDim));
@@ -320,38 +341,52 @@ struct ConvolutionToGeneric : OpConversionPattern<stablehlo::ConvolutionOp> {
       inputPosition[inputGroupDim] = kernelPosition[kernelGroupDim] = group;
     for (int64_t i = 0; i < spatial; ++i) {
       AffineExpr position = b.getAffineDimExpr(shifted(outputSpatial[i], outputGroupDim)) * strides[i];
-      int64_t last = op.getRhs().getType().getDimSize(kernelSpatial[i]) - 1;
-      if (last > 0) {
+      OpFoldResult taps = kernelExtents[kernelSpatial[i]];
+      if (!cpu::isKnown(taps, 1)) {
         AffineExpr tap = b.getAffineDimExpr(loops++);
         kernelPosition[shifted(kernelSpatial[i], kernelGroupDim)] = tap;
-        position = position + (op.getReversals()[i] ? last - tap : tap) * kernelDilations[i];
+        position = position + (reversals[i] ? *getConstantIntValue(taps) - 1 - tap : tap) * kernelDilations[i];
       }
       inputPosition[shifted(inputSpatial[i], inputGroupDim)] = position;
     }
     kernel = dropUnindexed(b, kernel, kernelPosition);
     AffineMap inputMap = AffineMap::get(loops, 0, inputPosition, b.getContext());
-    SmallVector<int64_t> extents = getLoopExtents(sumsShape, kernel, kernelPosition, loops);
+    cpu::Extents extents = getLoopExtents(b, sumsExtents, kernel.extents, kernelPosition, loops);
     unsigned featureLoop = cast<AffineDimExpr>(feature).getPosition();
     bool featuresAreInner = spatial == 0 || numbers.getInputFeatureDimension() > inputSpatial.back();
     if (!inputMap.isProjectedPermutation() && isWorthCopying(extents, freeLoops, featureLoop))
-      input = copyWindows(b, input, extents, freeLoops, featureLoop, featuresAreInner, inputMap);
+      input.tensor = copyWindows(b, input.tensor, extents, freeLoops, featureLoop, featuresAreInner, inputMap);
 
-    Factor lhs = {input, inputElement, inputMap};
-    Factor rhs = {kernel, kernelElement, AffineMap::get(loops, 0, kernelPosition, b.getContext())};
+    Factor lhs = {input.tensor, inputElement, inputMap};
+    Factor rhs = {kernel.tensor, kernelElement, AffineMap::get(loops, 0, kernelPosition, b.getContext())};
     Type element = cpu::getElement(op.getType()), sum = getAccumulationType(b, element);
     SmallVector<utils::IteratorType> iterators(freeLoops, utils::IteratorType::parallel);
     iterators.append(loops - freeLoops, utils::IteratorType::reduction);
-    Value zeros = makeZeros(b, RankedTensorType::get(sumsShape.getShape(), cpu::getStorageType(sum)), {});
+    Value zeros = makeZeros(b, cpu::getTypeOf(sumsExtents, cpu::getStorageType(sum)), sumsExtents);
     AffineMap sumsMap = cpu::getLeadingDims(b, loops, freeLoops);
     Value sums = makeContraction(b, lhs, rhs, sumsMap, iterators, zeros, sum);
-    Value result = roundSums(b, sums, sum, element, sumsShape);
-    rewriter.replaceOp(op, cpu::makeReshape(b, type, result));
+    RankedTensorType sumsType = cpu::getTypeOf(sumsExtents, type.getElementType());
+    Shaped result = {roundSums(b, sums, sum, element, sumsType, sumsExtents), sumsExtents};
+    rewriter.replaceOp(op, result.reshape(b, resultExtents));
     return success();
+  }
+
+private:
+  /// The padding in front of and behind spatial dimension `i`.
+  static std::pair<OpFoldResult, OpFoldResult> getPadding(ConversionPatternRewriter &rewriter, OpTy op, int64_t i) {
+    if constexpr (std::is_same_v<OpTy, stablehlo::DynamicConvOp>) {
+      SmallVector<OpFoldResult> padding = cpu::getIndices(rewriter, op.getLoc(), op.getPadding());
+      return {padding[2 * i], padding[2 * i + 1]};
+    } else {
+      auto [low, high] = op.getPaddingPairs()[i];
+      return {rewriter.getIndexAttr(low), rewriter.getIndexAttr(high)};
+    }
   }
 };
 
 } // namespace
 
 void cpu::populateContractionToLinalg(const TypeConverter &types, RewritePatternSet &patterns) {
-  patterns.add<ConvolutionToGeneric, DotGeneralToGeneric>(types, patterns.getContext());
+  patterns.add<ConvolutionToGeneric<stablehlo::ConvolutionOp>, ConvolutionToGeneric<stablehlo::DynamicConvOp>,
+               DotGeneralToGeneric>(types, patterns.getContext());
 }

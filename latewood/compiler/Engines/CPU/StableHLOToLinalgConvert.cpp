@@ -24,6 +24,8 @@ Type cpu::getComputeType(Type element) {
 }
 
 Type cpu::getStorageType(Type element) {
+  if (element.isIndex()) // shapes that are given as scalars
+    return element;
   Type compute = getComputeType(element);
   if (compute && compute.isIntOrIndex() && compute.getIntOrFloatBitWidth() < 8)
     return IntegerType::get(element.getContext(), 8);

@@ -43,18 +43,15 @@ struct ElementwiseToGeneric : ConversionPattern {
         inputs.insert(operand);
     }
     Type element = cpu::getElement(op->getResult(0));
+    cpu::Extents extents = cpu::getExtents(rewriter, op->getResults());
     if (inputs.empty()) {
       Value result = cpu::storeElement(b, cpu::emitScalarOp(b, op, scalars), element);
-      SmallVector<Value> extents;
-      for (int64_t dim = 0; dim < type.getRank(); ++dim)
-        if (type.isDynamicDim(dim))
-          extents.push_back(cpu::getExtent(b, getRankedLike(operands, type), dim));
       rewriter.replaceOp(op, cpu::makeUniform(b, type, result, extents));
       return success();
     }
 
     SmallVector<AffineMap> maps(inputs.size(), b.getMultiDimIdentityMap(type.getRank()));
-    Value init = cpu::makeEmpty(b, type, inputs.front());
+    Value init = cpu::makeEmpty(b, type, extents);
     auto body = [&](ImplicitLocOpBuilder &inner, ValueRange elements) {
       SmallVector<Value> computed(scalars);
       for (auto [scalar, operand, original] : llvm::zip_equal(computed, operands, op->getOperands()))
@@ -65,14 +62,6 @@ struct ElementwiseToGeneric : ConversionPattern {
     };
     rewriter.replaceOp(op, cpu::makeParallel(b, type, init, inputs.getArrayRef(), maps, body));
     return success();
-  }
-
-private:
-  static Value getRankedLike(ArrayRef<Value> operands, RankedTensorType type) {
-    for (Value operand : operands)
-      if (cast<RankedTensorType>(operand.getType()).getRank() == type.getRank())
-        return operand;
-    return {};
   }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Access at computed positions: dynamic_slice, dynamic_update_slice, gather.
+// Access at computed positions: dynamic_slice, dynamic_update_slice, real_dynamic_slice, gather.
 //
 // Start indices are clamped, so that every access is inside. A slice at one computed position is a
 // tensor.extract_slice, an update of one a tensor.insert_slice. A gather of many slices is a generic over the result:
@@ -19,15 +19,12 @@
 using namespace mlir;
 using namespace latewood;
 
-/// Clamped offsets of a slice of `sizes` in `tensor`. `starts` are 0-dimensional.
-static SmallVector<OpFoldResult> clampStarts(ImplicitLocOpBuilder &b, Value tensor, ValueRange starts, Type element,
-                                             ArrayRef<int64_t> sizes) {
+/// Clamped offsets of a slice of `sizes` in a tensor of `extents`. `starts` are 0-dimensional.
+static SmallVector<OpFoldResult> clampStarts(ImplicitLocOpBuilder &b, ArrayRef<OpFoldResult> extents, ValueRange starts,
+                                             Type element, ArrayRef<OpFoldResult> sizes) {
   SmallVector<OpFoldResult> offsets;
-  for (auto [dim, start] : llvm::enumerate(starts)) {
-    Value index =
-        cpu::clampIndex(b, cpu::getOnlyElement(b, start), element, cpu::getExtentOrAttr(b, tensor, dim), sizes[dim]);
-    offsets.push_back(getAsOpFoldResult(index));
-  }
+  for (auto [extent, start, size] : llvm::zip_equal(extents, starts, sizes))
+    offsets.push_back(getAsOpFoldResult(cpu::clampIndex(b, cpu::getOnlyElement(b, start), element, extent, size)));
   return offsets;
 }
 
@@ -46,11 +43,15 @@ struct DynamicSliceToExtractSlice : OpConversionPattern<stablehlo::DynamicSliceO
       rewriter.replaceOp(op, adaptor.getOperand());
       return success();
     }
-    SmallVector<OpFoldResult> offsets = clampStarts(b, adaptor.getOperand(), adaptor.getStartIndices(),
-                                                    cpu::getElement(op.getStartIndices().front()), op.getSliceSizes());
     SmallVector<OpFoldResult> sizes = getAsIndexOpFoldResult(b.getContext(), op.getSliceSizes());
+    SmallVector<OpFoldResult> offsets =
+        clampStarts(b, cpu::getExtents(rewriter, op.getOperand()), adaptor.getStartIndices(),
+                    cpu::getElement(op.getStartIndices().front()), sizes);
     SmallVector<OpFoldResult> strides(type.getRank(), b.getIndexAttr(1));
-    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(op, type, adaptor.getOperand(), offsets, sizes, strides);
+    // Sizes are attributes, so the type is that of the slice whatever the result is declared to be.
+    Value slice = tensor::ExtractSliceOp::create(b, cpu::getTypeOf(sizes, type.getElementType()), adaptor.getOperand(),
+                                                 offsets, sizes, strides);
+    rewriter.replaceOp(op, slice.getType() == type ? slice : Value(tensor::CastOp::create(b, type, slice)));
     return success();
   }
 };
@@ -60,21 +61,39 @@ struct DynamicUpdateSliceToInsertSlice : OpConversionPattern<stablehlo::DynamicU
 
   LogicalResult matchAndRewrite(stablehlo::DynamicUpdateSliceOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    auto updateType = cast<RankedTensorType>(adaptor.getUpdate().getType());
-    if (!updateType.hasStaticShape())
-      return failure();
+    cpu::Extents sizes = cpu::getExtents(rewriter, op.getUpdate());
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    if (updateType.getRank() == 0 || updateType.getNumElements() == 0) {
-      rewriter.replaceOp(op, updateType.getRank() == 0 ? adaptor.getUpdate() : adaptor.getOperand());
+    if (sizes.empty() || cpu::isKnownEmpty(sizes)) {
+      rewriter.replaceOp(op, sizes.empty() ? adaptor.getUpdate() : adaptor.getOperand());
       return success();
     }
     SmallVector<OpFoldResult> offsets =
-        clampStarts(b, adaptor.getOperand(), adaptor.getStartIndices(), cpu::getElement(op.getStartIndices().front()),
-                    updateType.getShape());
-    SmallVector<OpFoldResult> sizes = getAsIndexOpFoldResult(b.getContext(), updateType.getShape());
-    SmallVector<OpFoldResult> strides(updateType.getRank(), b.getIndexAttr(1));
+        clampStarts(b, cpu::getExtents(rewriter, op.getOperand()), adaptor.getStartIndices(),
+                    cpu::getElement(op.getStartIndices().front()), sizes);
+    SmallVector<OpFoldResult> strides(sizes.size(), b.getIndexAttr(1));
     rewriter.replaceOpWithNewOp<tensor::InsertSliceOp>(op, adaptor.getUpdate(), adaptor.getOperand(), offsets, sizes,
                                                        strides);
+    return success();
+  }
+};
+
+/// A slice of computed starts, limits and strides. Its extents are those of the result.
+struct RealDynamicSliceToExtractSlice : OpConversionPattern<stablehlo::RealDynamicSliceOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(stablehlo::RealDynamicSliceOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
+    if (!type)
+      return failure();
+    cpu::Extents sizes = cpu::getExtents(rewriter, op->getResults());
+    if (sizes.empty()) {
+      rewriter.replaceOp(op, adaptor.getOperand());
+      return success();
+    }
+    SmallVector<OpFoldResult> offsets = cpu::getIndices(rewriter, op.getLoc(), op.getStartIndices());
+    SmallVector<OpFoldResult> strides = cpu::getIndices(rewriter, op.getLoc(), op.getStrides());
+    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(op, type, adaptor.getOperand(), offsets, sizes, strides);
     return success();
   }
 };
@@ -83,19 +102,22 @@ struct DynamicUpdateSliceToInsertSlice : OpConversionPattern<stablehlo::DynamicU
 // Gather
 //===----------------------------------------------------------------------===//
 
-struct GatherToGeneric : OpConversionPattern<stablehlo::GatherOp> {
-  using OpConversionPattern::OpConversionPattern;
+template <typename OpTy>
+struct GatherToGeneric : OpConversionPattern<OpTy> {
+  using OpConversionPattern<OpTy>::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::GatherOp op, OpAdaptor adaptor,
+  LogicalResult matchAndRewrite(OpTy op, typename OpTy::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
+    auto type = this->getTypeConverter()->template convertType<RankedTensorType>(op.getType());
     auto operandType = cast<RankedTensorType>(adaptor.getOperand().getType());
-    auto indicesType = cast<RankedTensorType>(adaptor.getStartIndices().getType());
-    if (!type || !type.hasStaticShape() || !operandType.hasStaticShape() || !indicesType.hasStaticShape())
+    if (!type)
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     stablehlo::GatherDimensionNumbersAttr numbers = op.getDimensionNumbers();
-    ArrayRef<int64_t> sizes = op.getSliceSizes(), startMap = numbers.getStartIndexMap();
+    ArrayRef<int64_t> startMap = numbers.getStartIndexMap();
+    cpu::Extents extents = cpu::getExtents(rewriter, op->getResults());
+    cpu::Extents operandExtents = cpu::getExtents(rewriter, op.getOperand());
+    SmallVector<OpFoldResult> sizes = getSliceSizes(b, op, operandExtents, extents);
     Type indexElement = cpu::getElement(op.getStartIndices());
     Value operand = adaptor.getOperand(), indices = adaptor.getStartIndices();
 
@@ -104,22 +126,28 @@ struct GatherToGeneric : OpConversionPattern<stablehlo::GatherOp> {
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
       if (!llvm::is_contained(numbers.getOffsetDims(), dim))
         batchDims.push_back(dim);
-    SmallVector<Value> components = splitIndices(b, indices, numbers.getIndexVectorDim(), startMap.size());
+    SmallVector<Value> components = splitIndices(b, indices, cpu::getExtents(rewriter, op.getStartIndices()),
+                                                 numbers.getIndexVectorDim(), startMap.size());
 
     if (batchDims.empty()) {
       Value zero = arith::ConstantIndexOp::create(b, 0);
       SmallVector<Value> offsets(operandType.getRank(), zero);
       for (auto [component, dim] : llvm::zip_equal(components, startMap))
-        offsets[dim] = cpu::clampIndex(b, cpu::getOnlyElement(b, component), indexElement,
-                                       b.getIndexAttr(operandType.getDimSize(dim)), sizes[dim]);
-      if (type.getNumElements() == 1) {
+        offsets[dim] =
+            cpu::clampIndex(b, cpu::getOnlyElement(b, component), indexElement, operandExtents[dim], sizes[dim]);
+      if (type.hasStaticShape() && type.getNumElements() == 1) {
         Value element = tensor::ExtractOp::create(b, operand, offsets);
         rewriter.replaceOp(op, cpu::makeUniform(b, type, element));
         return success();
       }
+      // The sizes as the result's type has them.
+      for (auto [offset, dim] : llvm::zip_equal(numbers.getOffsetDims(), getOffsetOperandDims(numbers, sizes.size())))
+        sizes[dim] = extents[offset];
+      for (int64_t dim : numbers.getCollapsedSliceDims())
+        sizes[dim] = b.getIndexAttr(1);
       SmallVector<OpFoldResult> strides(operandType.getRank(), b.getIndexAttr(1));
       rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(op, type, operand, getAsOpFoldResult(ValueRange(offsets)),
-                                                          getAsIndexOpFoldResult(b.getContext(), sizes), strides);
+                                                          sizes, strides);
       return success();
     }
 
@@ -138,17 +166,19 @@ struct GatherToGeneric : OpConversionPattern<stablehlo::GatherOp> {
       maps.push_back(map);
     }
 
-    Value result = cpu::makeParallel(
-        b, type, cpu::makeEmpty(b, type), inputs, maps, [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> Value {
+    // The last place that a slice may start at, where that is a value.
+    SmallVector<OpFoldResult> starts(startMap.size());
+    for (auto [i, dim] : llvm::enumerate(startMap))
+      starts[i] = cpu::subIndices(b, operandExtents[dim], sizes[dim]);
+
+    Value empty = cpu::makeEmpty(b, type, extents);
+    Value result =
+        cpu::makeParallel(b, type, empty, inputs, maps, [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> Value {
           SmallVector<Value> place(operandType.getRank());
           // Position in the slice: the result's offset dimensions, for the operand's dimensions that are not dropped.
-          unsigned offset = 0;
-          for (int64_t dim = 0; dim < operandType.getRank(); ++dim) {
-            bool isDropped = llvm::is_contained(numbers.getCollapsedSliceDims(), dim) ||
-                             llvm::is_contained(numbers.getOperandBatchingDims(), dim);
-            if (!isDropped)
-              place[dim] = linalg::IndexOp::create(inner, numbers.getOffsetDims()[offset++]);
-          }
+          for (auto [offset, dim] :
+               llvm::zip_equal(numbers.getOffsetDims(), getOffsetOperandDims(numbers, operandType.getRank())))
+            place[dim] = linalg::IndexOp::create(inner, offset);
           // Batching dimensions: the same dimension of the indices' batch.
           for (auto [dim, indicesDim] :
                llvm::zip_equal(numbers.getOperandBatchingDims(), numbers.getStartIndicesBatchingDims())) {
@@ -158,13 +188,12 @@ struct GatherToGeneric : OpConversionPattern<stablehlo::GatherOp> {
           unsigned next = 0;
           for (auto [i, dim] : llvm::enumerate(startMap)) {
             Value index = uniform[i] ? uniform[i] : elements[next++];
-            Value start = cpu::clampIndex(inner, index, indexElement, inner.getIndexAttr(operandType.getDimSize(dim)),
-                                          sizes[dim]);
-            bool startsAtZero = sizes[dim] == operandType.getDimSize(dim);
+            bool startsAtZero = cpu::isKnown(starts[i], 0);
+            Value start = cpu::clampIndex(inner, index, indexElement, starts[i], inner.getIndexAttr(0));
             if (!place[dim])
               place[dim] = start;
             else if (!startsAtZero)
-              place[dim] = sizes[dim] == 1 ? start : Value(arith::AddIOp::create(inner, start, place[dim]));
+              place[dim] = cpu::isKnown(sizes[dim], 1) ? start : Value(arith::AddIOp::create(inner, start, place[dim]));
           }
           for (Value &index : place)
             if (!index)
@@ -176,28 +205,49 @@ struct GatherToGeneric : OpConversionPattern<stablehlo::GatherOp> {
   }
 
 private:
+  /// The extents of a slice. Those that are computed are the result's, and 1 in dimensions that the result does not
+  /// have. What is sliced as a whole has the extent of the operand, so that it is known to start at 0.
+  static SmallVector<OpFoldResult> getSliceSizes(Builder &b, OpTy op, ArrayRef<OpFoldResult> operandExtents,
+                                                 ArrayRef<OpFoldResult> extents) {
+    constexpr bool isStatic = std::is_same_v<OpTy, stablehlo::GatherOp>;
+    SmallVector<OpFoldResult> sizes(operandExtents.size(), b.getIndexAttr(1));
+    if constexpr (isStatic)
+      sizes = getAsIndexOpFoldResult(b.getContext(), op.getSliceSizes());
+    stablehlo::GatherDimensionNumbersAttr numbers = op.getDimensionNumbers();
+    for (auto [offset, dim] : llvm::zip_equal(numbers.getOffsetDims(), getOffsetOperandDims(numbers, sizes.size())))
+      if (!isStatic || (isa<Value>(extents[offset]) && extents[offset] == operandExtents[dim]))
+        sizes[dim] = extents[offset];
+    return sizes;
+  }
+
+  /// The operand's dimensions that the result's offset dimensions belong to.
+  static SmallVector<int64_t> getOffsetOperandDims(stablehlo::GatherDimensionNumbersAttr numbers, int64_t rank) {
+    return llvm::filter_to_vector(llvm::seq<int64_t>(rank), [&](int64_t dim) {
+      return !llvm::is_contained(numbers.getCollapsedSliceDims(), dim) &&
+             !llvm::is_contained(numbers.getOperandBatchingDims(), dim);
+    });
+  }
+
   /// One tensor of the batch's shape for each component of the index vectors.
-  static SmallVector<Value> splitIndices(ImplicitLocOpBuilder &b, Value indices, int64_t vectorDim, size_t count) {
-    auto type = cast<RankedTensorType>(indices.getType());
-    if (vectorDim == type.getRank())
+  static SmallVector<Value> splitIndices(ImplicitLocOpBuilder &b, Value indices, ArrayRef<OpFoldResult> extents,
+                                         int64_t vectorDim, size_t count) {
+    int64_t rank = extents.size();
+    if (vectorDim == rank)
       return {indices};
-    SmallVector<int64_t> batchShape(type.getShape());
-    batchShape.erase(batchShape.begin() + vectorDim);
-    auto batchType = RankedTensorType::get(batchShape, type.getElementType());
+    cpu::Extents batch = cpu::withoutDim(extents, vectorDim);
+    RankedTensorType batchType = cpu::getTypeOf(batch, cpu::getElement(indices));
     SmallVector<Value> components;
     for (size_t component = 0; component < count; ++component) {
       if (count == 1) {
         // The index vectors have one component: a view without the dimension.
-        components.push_back(batchShape.empty() ? cpu::makeUniform(b, batchType, cpu::getOnlyElement(b, indices))
-                                                : cpu::makeReshape(b, batchType, indices));
+        components.push_back(batch.empty() ? cpu::makeUniform(b, batchType, cpu::getOnlyElement(b, indices))
+                                           : cpu::makeReshape(b, batchType, indices, extents, batch));
         continue;
       }
-      SmallVector<int64_t> offsets(type.getRank(), 0), sizes(type.getShape()), strides(type.getRank(), 1);
-      offsets[vectorDim] = component;
-      sizes[vectorDim] = 1;
-      components.push_back(tensor::ExtractSliceOp::create(
-          b, batchType, indices, getAsIndexOpFoldResult(b.getContext(), offsets),
-          getAsIndexOpFoldResult(b.getContext(), sizes), getAsIndexOpFoldResult(b.getContext(), strides)));
+      SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)), sizes(extents), strides(rank, b.getIndexAttr(1));
+      offsets[vectorDim] = b.getIndexAttr(component);
+      sizes[vectorDim] = b.getIndexAttr(1);
+      components.push_back(tensor::ExtractSliceOp::create(b, batchType, indices, offsets, sizes, strides));
     }
     return components;
   }
@@ -206,6 +256,7 @@ private:
 } // namespace
 
 void cpu::populateIndexingToLinalg(const TypeConverter &types, RewritePatternSet &patterns) {
-  patterns.add<DynamicSliceToExtractSlice, DynamicUpdateSliceToInsertSlice, GatherToGeneric>(types,
-                                                                                             patterns.getContext());
+  patterns.add<DynamicSliceToExtractSlice, DynamicUpdateSliceToInsertSlice, GatherToGeneric<stablehlo::GatherOp>,
+               GatherToGeneric<stablehlo::DynamicGatherOp>, RealDynamicSliceToExtractSlice>(types,
+                                                                                            patterns.getContext());
 }

@@ -63,7 +63,7 @@ SmallVector<Value> cpu::makeReduction(ConversionPatternRewriter &rewriter, Locat
     Value value = loadElement(b, getOnlyElement(b, reduction.inits[i]), reduction.initElements[i]);
     value = storeElement(b, convertElement(b, value, reduction.initElements[i], elements[i]), elements[i]);
     auto type = RankedTensorType::get(cast<RankedTensorType>(reduction.types[i]).getShape(), value.getType());
-    inits.push_back(makeUniform(b, type, value, reduction.dynamicExtents));
+    inits.push_back(makeUniform(b, type, value, reduction.extents));
   }
 
   auto combine = [&] {
@@ -91,10 +91,7 @@ SmallVector<Value> cpu::makeReduction(ConversionPatternRewriter &rewriter, Locat
         });
   };
   // Without elements the initial values are the result.
-  auto isEmpty = [](Value input) {
-    auto type = cast<RankedTensorType>(input.getType());
-    return type.hasStaticShape() && type.getNumElements() == 0;
-  };
+  auto isEmpty = [](Value input) { return llvm::is_contained(cast<RankedTensorType>(input.getType()).getShape(), 0); };
   SmallVector<Value> sums(inits);
   if (!isEmpty(reduction.inputs.front()))
     sums = SmallVector<Value>(combine().getResults());
@@ -111,8 +108,8 @@ SmallVector<Value> cpu::makeReduction(ConversionPatternRewriter &rewriter, Locat
     auto round = [&](ImplicitLocOpBuilder &inner, ValueRange sums) {
       return storeElement(inner, convertElement(inner, loadElement(inner, sums.front(), from), from, to), to);
     };
-    results.push_back(
-        makeParallel(b, type, makeEmpty(b, type, value), value, b.getMultiDimIdentityMap(type.getRank()), round));
+    results.push_back(makeParallel(b, type, makeEmpty(b, type, reduction.extents), value,
+                                   b.getMultiDimIdentityMap(type.getRank()), round));
   }
   return results;
 }
@@ -128,19 +125,14 @@ struct ReduceToGeneric : OpConversionPattern<stablehlo::ReduceOp> {
     if (failed(getTypeConverter()->convertTypes(op.getResultTypes(), types)))
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value input = adaptor.getInputs().front();
-    auto inputType = cast<RankedTensorType>(input.getType());
+    auto inputType = cast<RankedTensorType>(adaptor.getInputs().front().getType());
     SmallVector<AffineExpr> kept;
     SmallVector<utils::IteratorType> iterators;
-    SmallVector<Value> extents;
     for (int64_t dim = 0; dim < inputType.getRank(); ++dim) {
       bool isReduced = llvm::is_contained(op.getDimensions(), dim);
       iterators.push_back(isReduced ? utils::IteratorType::reduction : utils::IteratorType::parallel);
-      if (isReduced)
-        continue;
-      kept.push_back(b.getAffineDimExpr(dim));
-      if (inputType.isDynamicDim(dim))
-        extents.push_back(cpu::getExtent(b, input, dim));
+      if (!isReduced)
+        kept.push_back(b.getAffineDimExpr(dim));
     }
     auto inputElements = llvm::map_to_vector(op.getInputs(), [](Value value) { return cpu::getElement(value); });
     auto initElements = llvm::map_to_vector(op.getInitValues(), [](Value value) { return cpu::getElement(value); });
@@ -152,7 +144,7 @@ struct ReduceToGeneric : OpConversionPattern<stablehlo::ReduceOp> {
                              .initElements = initElements,
                              .types = types,
                              .resultElements = resultElements,
-                             .dynamicExtents = extents,
+                             .extents = cpu::getExtents(rewriter, op->getResults()),
                              .inputMap = b.getMultiDimIdentityMap(inputType.getRank()),
                              .resultMap = AffineMap::get(inputType.getRank(), 0, kept, b.getContext()),
                              .windowMap = {},
@@ -175,7 +167,7 @@ struct MapToGeneric : OpConversionPattern<stablehlo::MapOp> {
     Block &body = op.getComputation().front();
     DenseMap<Value, Value> captured = cpu::readCaptured(rewriter, body);
     SmallVector<AffineMap> maps(adaptor.getInputs().size(), b.getMultiDimIdentityMap(type.getRank()));
-    Value init = cpu::makeEmpty(b, type, adaptor.getInputs().front());
+    Value init = cpu::makeEmpty(b, type, cpu::getExtents(rewriter, op->getResults()));
     Value result = cpu::makeParallel(
         b, type, init, adaptor.getInputs(), maps, [&](ImplicitLocOpBuilder &inner, ValueRange elements) {
           SmallVector<Value> operands;

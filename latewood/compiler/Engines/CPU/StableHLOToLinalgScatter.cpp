@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace latewood;
@@ -22,27 +23,24 @@ struct ScatterToLoops : OpConversionPattern<stablehlo::ScatterOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     auto inputType = cast<RankedTensorType>(adaptor.getInputs().front().getType());
     auto updateType = cast<RankedTensorType>(adaptor.getUpdates().front().getType());
-    if (!inputType.hasStaticShape() || !updateType.hasStaticShape())
-      return failure();
-    if (inputType.getNumElements() == 0 || updateType.getNumElements() == 0) {
+    if (llvm::is_contained(inputType.getShape(), 0) || llvm::is_contained(updateType.getShape(), 0)) {
       rewriter.replaceOp(op, adaptor.getInputs());
       return success();
     }
-    if (hasWholeWindows(op) && inputType.getRank() > 0) {
-      rewriter.replaceOp(op, scatterWindows(op, adaptor, rewriter));
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Shapes shapes = {cpu::getExtents(rewriter, op.getInputs()), cpu::getExtents(rewriter, op.getUpdates())};
+    if (hasWholeWindows(op, shapes) && inputType.getRank() > 0) {
+      rewriter.replaceOp(op, scatterWindows(op, adaptor, shapes, rewriter));
       return success();
     }
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     DenseMap<Value, Value> captured = cpu::readCaptured(rewriter, op.getUpdateComputation().front());
     Value zero = arith::ConstantIndexOp::create(b, 0), one = arith::ConstantIndexOp::create(b, 1);
-    SmallVector<Value> upper;
-    for (int64_t extent : updateType.getShape())
-      upper.push_back(arith::ConstantIndexOp::create(b, extent));
+    SmallVector<Value> upper = cpu::toValues(b, shapes.updates);
     SmallVector<Value> lower(upper.size(), zero), steps(upper.size(), one);
 
     auto update = [&](OpBuilder &nested, Location loc, ValueRange position, ValueRange tensors) -> scf::ValueVector {
       ImplicitLocOpBuilder inner(loc, nested);
-      auto [place, isInside] = findPlace(inner, op, adaptor, position);
+      auto [place, isInside] = findPlace(inner, op, adaptor, shapes, position);
       SmallVector<Value> scalars, stored;
       for (auto [tensor, original] : llvm::zip_equal(tensors, op.getInputs())) {
         stored.push_back(tensor::ExtractOp::create(inner, tensor, place));
@@ -67,31 +65,34 @@ struct ScatterToLoops : OpConversionPattern<stablehlo::ScatterOp> {
   }
 
 private:
+  struct Shapes {
+    cpu::Extents inputs, updates;
+  };
+
   /// True if each window is a row (or a plane...) of the input as a whole, of more than a few elements: then it is
-  /// inside or outside as a whole, too.
-  static bool hasWholeWindows(stablehlo::ScatterOp op) {
+  /// inside or outside as a whole, too. Extents that are not known count as many elements.
+  static bool hasWholeWindows(stablehlo::ScatterOp op, const Shapes &shapes) {
     constexpr int64_t fewestElements = 8;
     stablehlo::ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
-    auto inputType = cast<RankedTensorType>(op.getInputs().front().getType());
     int64_t elements = 1;
-    for (int64_t dim = 0; dim < inputType.getRank(); ++dim) {
+    size_t next = 0;
+    for (int64_t dim = 0, rank = shapes.inputs.size(); dim < rank; ++dim) {
       bool isIndexed = llvm::is_contained(numbers.getInsertedWindowDims(), dim) ||
                        llvm::is_contained(numbers.getInputBatchingDims(), dim);
       if (isIndexed)
         continue;
       if (llvm::is_contained(numbers.getScatterDimsToOperandDims(), dim))
         return false;
-      elements *= inputType.getDimSize(dim);
+      // The window's dimensions are those of the input that remain, in order.
+      if (shapes.inputs[dim] != shapes.updates[numbers.getUpdateWindowDims()[next++]])
+        return false;
+      elements *= getConstantIntValue(shapes.inputs[dim]).value_or(fewestElements);
     }
-    auto updateType = cast<RankedTensorType>(op.getUpdates().front().getType());
-    int64_t window = 1;
-    for (int64_t dim : numbers.getUpdateWindowDims())
-      window *= updateType.getDimSize(dim);
-    return elements >= fewestElements && window == elements;
+    return elements >= fewestElements;
   }
 
   /// Loops over the windows; each is combined as a slice.
-  static SmallVector<Value> scatterWindows(stablehlo::ScatterOp op, OpAdaptor adaptor,
+  static SmallVector<Value> scatterWindows(stablehlo::ScatterOp op, OpAdaptor adaptor, const Shapes &shapes,
                                            ConversionPatternRewriter &rewriter) {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Block &body = op.getUpdateComputation().front();
@@ -100,24 +101,25 @@ private:
     auto inputType = cast<RankedTensorType>(adaptor.getInputs().front().getType());
     auto updateType = cast<RankedTensorType>(adaptor.getUpdates().front().getType());
     Value zero = arith::ConstantIndexOp::create(b, 0), one = arith::ConstantIndexOp::create(b, 1);
-    SmallVector<int64_t> batchDims, window, inputSizes, updateSizes;
+    SmallVector<int64_t> batchDims;
+    cpu::Extents window, inputSizes(shapes.inputs), updateSizes(shapes.updates);
     SmallVector<Value> upper;
     for (int64_t dim = 0; dim < updateType.getRank(); ++dim) {
       bool isWindow = llvm::is_contained(numbers.getUpdateWindowDims(), dim);
-      updateSizes.push_back(isWindow ? updateType.getDimSize(dim) : 1);
       if (isWindow)
         continue;
+      updateSizes[dim] = b.getIndexAttr(1);
       batchDims.push_back(dim);
-      upper.push_back(arith::ConstantIndexOp::create(b, updateType.getDimSize(dim)));
+      upper.push_back(cpu::toValue(b, shapes.updates[dim]));
     }
     for (int64_t dim = 0; dim < inputType.getRank(); ++dim) {
       bool isIndexed = llvm::is_contained(numbers.getInsertedWindowDims(), dim) ||
                        llvm::is_contained(numbers.getInputBatchingDims(), dim);
-      inputSizes.push_back(isIndexed ? 1 : inputType.getDimSize(dim));
-      if (!isIndexed)
-        window.push_back(inputType.getDimSize(dim));
+      if (isIndexed)
+        inputSizes[dim] = b.getIndexAttr(1);
+      else
+        window.push_back(shapes.inputs[dim]);
     }
-    auto attributes = [&](ArrayRef<int64_t> values) { return getAsIndexOpFoldResult(b.getContext(), values); };
     SmallVector<OpFoldResult> inputStrides(inputType.getRank(), b.getIndexAttr(1));
     SmallVector<OpFoldResult> updateStrides(updateType.getRank(), b.getIndexAttr(1));
 
@@ -126,17 +128,16 @@ private:
       SmallVector<Value> position(updateType.getRank(), zero);
       for (auto [dim, index] : llvm::zip_equal(batchDims, batch))
         position[dim] = index;
-      auto [place, isInside] = findPlace(inner, op, adaptor, position);
+      auto [place, isInside] = findPlace(inner, op, adaptor, shapes, position);
       SmallVector<OpFoldResult> inputOffsets = getAsOpFoldResult(place), updateOffsets = getAsOpFoldResult(position);
       SmallVector<Value> slices, updates;
       SmallVector<Type> types;
       for (auto [tensor, source] : llvm::zip_equal(tensors, adaptor.getUpdates())) {
-        auto type = RankedTensorType::get(window, cpu::getElement(tensor));
+        RankedTensorType type = cpu::getTypeOf(window, cpu::getElement(tensor));
         types.push_back(type);
-        slices.push_back(
-            tensor::ExtractSliceOp::create(inner, type, tensor, inputOffsets, attributes(inputSizes), inputStrides));
+        slices.push_back(tensor::ExtractSliceOp::create(inner, type, tensor, inputOffsets, inputSizes, inputStrides));
         updates.push_back(
-            tensor::ExtractSliceOp::create(inner, type, source, updateOffsets, attributes(updateSizes), updateStrides));
+            tensor::ExtractSliceOp::create(inner, type, source, updateOffsets, updateSizes, updateStrides));
       }
       unsigned count = types.size();
       SmallVector<AffineMap> maps(2 * count, inner.getMultiDimIdentityMap(window.size()));
@@ -160,8 +161,7 @@ private:
           });
       scf::ValueVector results;
       for (auto [result, tensor] : llvm::zip_equal(combined.getResults(), tensors))
-        results.push_back(
-            tensor::InsertSliceOp::create(inner, result, tensor, inputOffsets, attributes(inputSizes), inputStrides));
+        results.push_back(tensor::InsertSliceOp::create(inner, result, tensor, inputOffsets, inputSizes, inputStrides));
       return results;
     };
     SmallVector<Value> lower(upper.size(), zero), steps(upper.size(), one);
@@ -170,7 +170,7 @@ private:
 
   /// Where the update at `position` goes, and whether that is inside of the inputs (if not: another place that is).
   static std::pair<SmallVector<Value>, Value> findPlace(ImplicitLocOpBuilder &b, stablehlo::ScatterOp op,
-                                                        OpAdaptor adaptor, ValueRange position) {
+                                                        OpAdaptor adaptor, const Shapes &shapes, ValueRange position) {
     stablehlo::ScatterDimensionNumbersAttr numbers = op.getScatterDimensionNumbers();
     auto inputType = cast<RankedTensorType>(adaptor.getInputs().front().getType());
     auto indicesType = cast<RankedTensorType>(adaptor.getScatterIndices().getType());
@@ -206,7 +206,7 @@ private:
     Value isInside = arith::ConstantOp::create(b, b.getBoolAttr(true));
     for (int64_t dim = 0; dim < inputType.getRank(); ++dim) {
       // A negative position is a large unsigned one.
-      Value extent = arith::ConstantIndexOp::create(b, inputType.getDimSize(dim));
+      Value extent = cpu::toValue(b, shapes.inputs[dim]);
       Value fits = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, place[dim], extent);
       isInside = arith::AndIOp::create(b, isInside, fits);
       place[dim] = arith::SelectOp::create(b, fits, place[dim], zero);

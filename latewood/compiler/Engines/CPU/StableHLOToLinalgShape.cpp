@@ -9,7 +9,8 @@
 //   iota                          a generic over linalg.index
 //   reverse                       a generic whose input map mirrors dimensions
 //
-// A broadcast of a uniform tensor is uniform.
+// A broadcast of a uniform tensor is uniform. The forms with computed shapes are the same operations: the extents of
+// their results are scalars. Only whether a dimension of a broadcast's operand is repeated may be open until it runs.
 
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
@@ -21,65 +22,128 @@ using namespace latewood;
 
 namespace {
 
-struct IotaToGeneric : OpConversionPattern<stablehlo::IotaOp> {
-  using OpConversionPattern::OpConversionPattern;
+template <typename OpTy>
+struct IotaToGeneric : OpConversionPattern<OpTy> {
+  using OpConversionPattern<OpTy>::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::IotaOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
-    auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    if (!type || !type.hasStaticShape())
+  LogicalResult matchAndRewrite(OpTy op, typename OpTy::Adaptor, ConversionPatternRewriter &rewriter) const override {
+    auto type = this->getTypeConverter()->template convertType<RankedTensorType>(op.getType());
+    if (!type)
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Type element = cpu::getElement(op.getType());
-    Value result =
-        cpu::makeParallel(b, type, cpu::makeEmpty(b, type), {}, {}, [&](ImplicitLocOpBuilder &inner, ValueRange) {
-          Value position = linalg::IndexOp::create(inner, op.getIotaDimension());
-          // Positions are not negative, and fit into 32 bits but for very long dimensions.
-          bool isShort = type.getDimSize(op.getIotaDimension()) <= (int64_t(1) << 31);
-          Type counter = inner.getIntegerType(isShort ? 32 : 64);
-          position = arith::IndexCastOp::create(inner, counter, position);
-          return cpu::storeElement(inner, cpu::convertElement(inner, position, counter, element), element);
-        });
+    int64_t dim = op.getIotaDimension();
+    // Positions are not negative, and fit into 32 bits but for very long dimensions; narrow integers wrap anyway.
+    bool isShort = type.isDynamicDim(dim) ? element.isIntOrIndex() && element.getIntOrFloatBitWidth() <= 32
+                                          : type.getDimSize(dim) <= (int64_t(1) << 31);
+    Value empty = cpu::makeEmpty(b, type, cpu::getExtents(rewriter, op->getResults()));
+    Value result = cpu::makeParallel(b, type, empty, {}, {}, [&](ImplicitLocOpBuilder &inner, ValueRange) {
+      Value position = linalg::IndexOp::create(inner, dim);
+      Type counter = inner.getIntegerType(isShort ? 32 : 64);
+      position = arith::IndexCastOp::create(inner, counter, position);
+      return cpu::storeElement(inner, cpu::convertElement(inner, position, counter, element), element);
+    });
     rewriter.replaceOp(op, result);
     return success();
   }
 };
 
-struct BroadcastToGeneric : OpConversionPattern<stablehlo::BroadcastInDimOp> {
-  using OpConversionPattern::OpConversionPattern;
+/// How a dimension of the operand of a broadcast is read.
+enum class Repeat {
+  Never,  // it has the result's extent
+  Always, // it has extent 1
+  IfOne   // whether it has extent 1 is known when the program runs
+};
 
-  LogicalResult matchAndRewrite(stablehlo::BroadcastInDimOp op, OpAdaptor adaptor,
+bool isListed(std::optional<ArrayRef<int64_t>> dims, int64_t dim) { return dims && llvm::is_contained(*dims, dim); }
+
+template <typename OpTy>
+struct BroadcastToGeneric : OpConversionPattern<OpTy> {
+  using OpConversionPattern<OpTy>::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(OpTy op, typename OpTy::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    if (!type || !type.hasStaticShape())
+    auto type = this->getTypeConverter()->template convertType<RankedTensorType>(op.getType());
+    if (!type)
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value operand = adaptor.getOperand();
+    cpu::Extents extents = cpu::getExtents(rewriter, op->getResults());
     if (Value uniform = cpu::getUniform(b, operand)) {
-      rewriter.replaceOp(op, cpu::makeUniform(b, type, uniform));
+      rewriter.replaceOp(op, cpu::makeUniform(b, type, uniform, extents));
       return success();
     }
-
-    // Dimensions of extent 1 that are repeated are dropped from the operand: the map of what is left permutes and
-    // projects.
-    auto from = cast<RankedTensorType>(operand.getType());
-    SmallVector<int64_t> kept;
-    SmallVector<AffineExpr> position;
-    for (auto [dim, target] : llvm::enumerate(op.getBroadcastDimensions())) {
-      if (from.getDimSize(dim) == 1 && type.getDimSize(target) != 1)
-        continue;
-      kept.push_back(from.getDimSize(dim));
-      position.push_back(b.getAffineDimExpr(target));
-    }
-    operand = cpu::makeReshape(b, RankedTensorType::get(kept, type.getElementType()), operand);
-    if (kept.empty()) {
-      rewriter.replaceOp(op, cpu::makeUniform(b, type, cpu::getUniform(b, operand)));
-      return success();
-    }
-    AffineMap map = AffineMap::get(type.getRank(), 0, position, b.getContext());
-    Value result = cpu::makeParallel(b, type, cpu::makeEmpty(b, type), operand, map,
-                                     [](ImplicitLocOpBuilder &, ValueRange elements) { return elements.front(); });
+    cpu::Extents from = cpu::getExtents(rewriter, op.getOperand());
+    SmallVector<Repeat> repeats;
+    for (auto [dim, target] : llvm::enumerate(op.getBroadcastDimensions()))
+      repeats.push_back(findRepeat(op, dim, from[dim], extents[target]));
+    Value result = llvm::is_contained(repeats, Repeat::IfOne)
+                       ? readAtComputedPlaces(b, type, operand, op.getBroadcastDimensions(), from, extents, repeats)
+                       : readByMap(b, type, operand, op.getBroadcastDimensions(), from, extents, repeats);
     rewriter.replaceOp(op, result);
     return success();
+  }
+
+private:
+  static Repeat findRepeat(OpTy op, int64_t dim, OpFoldResult from, OpFoldResult to) {
+    if (from == to)
+      return Repeat::Never;
+    if (isa<Attribute>(from))
+      return cpu::isKnown(from, 1) ? Repeat::Always : Repeat::Never;
+    if constexpr (std::is_same_v<OpTy, stablehlo::DynamicBroadcastInDimOp>) {
+      if (isListed(op.getKnownExpandingDimensions(), dim))
+        return Repeat::Always;
+      if (isListed(op.getKnownNonexpandingDimensions(), dim))
+        return Repeat::Never;
+    }
+    return cpu::isKnown(to, 1) ? Repeat::Always : Repeat::IfOne;
+  }
+
+  /// Dimensions of extent 1 that are repeated are dropped from the operand: the map of what is left permutes and
+  /// projects.
+  static Value readByMap(ImplicitLocOpBuilder &b, RankedTensorType type, Value operand, ArrayRef<int64_t> targets,
+                         ArrayRef<OpFoldResult> from, ArrayRef<OpFoldResult> extents, ArrayRef<Repeat> repeats) {
+    cpu::Extents kept;
+    SmallVector<AffineExpr> position;
+    for (auto [extent, target, repeat] : llvm::zip_equal(from, targets, repeats)) {
+      if (repeat == Repeat::Always)
+        continue;
+      kept.push_back(extent);
+      position.push_back(b.getAffineDimExpr(target));
+    }
+    if (kept.empty())
+      return cpu::makeUniform(b, type, cpu::getOnlyElement(b, operand), extents);
+    operand = cpu::makeReshape(b, cpu::getTypeOf(kept, type.getElementType()), operand, from, kept);
+    AffineMap map = AffineMap::get(type.getRank(), 0, position, b.getContext());
+    return cpu::makeParallel(b, type, cpu::makeEmpty(b, type, extents), operand, map,
+                             [](ImplicitLocOpBuilder &, ValueRange elements) { return elements.front(); });
+  }
+
+  /// Each dimension that may have extent 1 is read in steps of 0 or 1.
+  static Value readAtComputedPlaces(ImplicitLocOpBuilder &b, RankedTensorType type, Value operand,
+                                    ArrayRef<int64_t> targets, ArrayRef<OpFoldResult> from,
+                                    ArrayRef<OpFoldResult> extents, ArrayRef<Repeat> repeats) {
+    SmallVector<Value> steps(from.size());
+    Value one = arith::ConstantIndexOp::create(b, 1);
+    for (auto [dim, repeat] : llvm::enumerate(repeats))
+      if (repeat == Repeat::IfOne) {
+        Value repeated = arith::CmpIOp::create(b, arith::CmpIPredicate::ne, cpu::toValue(b, from[dim]), one);
+        steps[dim] = arith::IndexCastUIOp::create(b, b.getIndexType(), repeated);
+      }
+    return cpu::makeParallel(b, type, cpu::makeEmpty(b, type, extents), {}, {},
+                             [&](ImplicitLocOpBuilder &inner, ValueRange) -> Value {
+                               SmallVector<Value> position;
+                               for (auto [step, target, repeat] : llvm::zip_equal(steps, targets, repeats)) {
+                                 if (repeat == Repeat::Always) {
+                                   position.push_back(arith::ConstantIndexOp::create(inner, 0));
+                                   continue;
+                                 }
+                                 position.push_back(linalg::IndexOp::create(inner, target));
+                                 if (step)
+                                   position.back() = arith::MulIOp::create(inner, position.back(), step);
+                               }
+                               return tensor::ExtractOp::create(inner, operand, position);
+                             });
   }
 };
 
@@ -93,10 +157,7 @@ struct TransposeToGeneric : OpConversionPattern<stablehlo::TransposeOp> {
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     ArrayRef<int64_t> permutation = op.getPermutation();
-    SmallVector<Value> extents;
-    for (auto [dim, source] : llvm::enumerate(permutation))
-      if (type.isDynamicDim(dim))
-        extents.push_back(cpu::getExtent(b, adaptor.getOperand(), source));
+    cpu::Extents extents = cpu::getExtents(rewriter, op->getResults());
     if (Value uniform = cpu::getUniform(b, adaptor.getOperand())) {
       rewriter.replaceOp(op, cpu::makeUniform(b, type, uniform, extents));
       return success();
@@ -112,22 +173,24 @@ struct TransposeToGeneric : OpConversionPattern<stablehlo::TransposeOp> {
   }
 };
 
-struct ReshapeToViews : OpConversionPattern<stablehlo::ReshapeOp> {
-  using OpConversionPattern::OpConversionPattern;
+template <typename OpTy>
+struct ReshapeToViews : OpConversionPattern<OpTy> {
+  using OpConversionPattern<OpTy>::OpConversionPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::ReshapeOp op, OpAdaptor adaptor,
+  LogicalResult matchAndRewrite(OpTy op, typename OpTy::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    auto from = cast<RankedTensorType>(adaptor.getOperand().getType());
-    if (!type || !type.hasStaticShape() || !from.hasStaticShape())
+    auto type = this->getTypeConverter()->template convertType<RankedTensorType>(op.getType());
+    if (!type)
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    cpu::Extents from = cpu::getExtents(rewriter, op.getOperand());
+    cpu::Extents extents = cpu::getExtents(rewriter, op->getResults());
     if (Value uniform = cpu::getUniform(b, adaptor.getOperand()))
-      rewriter.replaceOp(op, cpu::makeUniform(b, type, uniform));
+      rewriter.replaceOp(op, cpu::makeUniform(b, type, uniform, extents));
     else if (type.getRank() == 0)
       rewriter.replaceOp(op, cpu::makeUniform(b, type, cpu::getOnlyElement(b, adaptor.getOperand())));
     else
-      rewriter.replaceOp(op, cpu::makeReshape(b, type, adaptor.getOperand()));
+      rewriter.replaceOp(op, cpu::makeReshape(b, type, adaptor.getOperand(), from, extents));
     return success();
   }
 };
@@ -138,19 +201,19 @@ struct SliceToExtractSlice : OpConversionPattern<stablehlo::SliceOp> {
   LogicalResult matchAndRewrite(stablehlo::SliceOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    if (!type || !type.hasStaticShape())
+    if (!type)
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    if (type.getNumElements() == 0) {
-      rewriter.replaceOp(op, cpu::makeEmpty(b, type));
+    cpu::Extents sizes = cpu::getExtents(rewriter, op->getResults());
+    if (cpu::isKnownEmpty(sizes)) {
+      rewriter.replaceOp(op, cpu::makeEmpty(b, type, sizes));
       return success();
     }
     if (Value uniform = cpu::getUniform(b, adaptor.getOperand())) {
-      rewriter.replaceOp(op, cpu::makeUniform(b, type, uniform));
+      rewriter.replaceOp(op, cpu::makeUniform(b, type, uniform, sizes));
       return success();
     }
     SmallVector<OpFoldResult> offsets = getAsIndexOpFoldResult(b.getContext(), op.getStartIndices());
-    SmallVector<OpFoldResult> sizes = getAsIndexOpFoldResult(b.getContext(), type.getShape());
     SmallVector<OpFoldResult> strides = getAsIndexOpFoldResult(b.getContext(), op.getStrides());
     rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(op, type, adaptor.getOperand(), offsets, sizes, strides);
     return success();
@@ -162,20 +225,9 @@ struct ReverseToGeneric : OpConversionPattern<stablehlo::ReverseOp> {
 
   LogicalResult matchAndRewrite(stablehlo::ReverseOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    if (!type || !type.hasStaticShape())
-      return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    SmallVector<AffineExpr> position;
-    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-      AffineExpr index = b.getAffineDimExpr(dim);
-      bool isReversed = llvm::is_contained(op.getDimensions(), dim);
-      position.push_back(isReversed ? type.getDimSize(dim) - 1 - index : index);
-    }
-    AffineMap map = AffineMap::get(type.getRank(), 0, position, b.getContext());
-    Value result = cpu::makeParallel(b, type, cpu::makeEmpty(b, type), adaptor.getOperand(), map,
-                                     [](ImplicitLocOpBuilder &, ValueRange elements) { return elements.front(); });
-    rewriter.replaceOp(op, result);
+    cpu::Extents extents = cpu::getExtents(rewriter, op.getOperand());
+    rewriter.replaceOp(op, cpu::makeReversed(b, adaptor.getOperand(), extents, op.getDimensions()));
     return success();
   }
 };
@@ -186,18 +238,17 @@ struct ConcatenateToInsertSlice : OpConversionPattern<stablehlo::ConcatenateOp> 
   LogicalResult matchAndRewrite(stablehlo::ConcatenateOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    if (!type || !type.hasStaticShape())
+    if (!type)
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value result = cpu::makeEmpty(b, type);
-    SmallVector<int64_t> offset(type.getRank(), 0), stride(type.getRank(), 1);
-    for (Value input : adaptor.getInputs()) {
-      auto inputType = cast<RankedTensorType>(input.getType());
-      if (inputType.getNumElements() != 0)
-        result = tensor::InsertSliceOp::create(b, input, result, getAsIndexOpFoldResult(b.getContext(), offset),
-                                               getAsIndexOpFoldResult(b.getContext(), inputType.getShape()),
-                                               getAsIndexOpFoldResult(b.getContext(), stride));
-      offset[op.getDimension()] += inputType.getDimSize(op.getDimension());
+    Value result = cpu::makeEmpty(b, type, cpu::getExtents(rewriter, op->getResults()));
+    SmallVector<OpFoldResult> offset(type.getRank(), b.getIndexAttr(0)), stride(type.getRank(), b.getIndexAttr(1));
+    for (auto [input, original] : llvm::zip_equal(adaptor.getInputs(), op.getInputs())) {
+      cpu::Extents sizes = cpu::getExtents(rewriter, original);
+      if (!cpu::isKnownEmpty(sizes))
+        result = tensor::InsertSliceOp::create(b, input, result, offset, sizes, stride);
+      OpFoldResult &end = offset[op.getDimension()];
+      end = cpu::addIndices(b, end, sizes[op.getDimension()]);
     }
     rewriter.replaceOp(op, result);
     return success();
@@ -209,12 +260,13 @@ struct PadToInsertSlice : OpConversionPattern<stablehlo::PadOp> {
 
   LogicalResult matchAndRewrite(stablehlo::PadOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (!op.getType().hasStaticShape() || !op.getOperand().getType().hasStaticShape())
-      return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value value = cpu::getOnlyElement(b, adaptor.getPaddingValue());
-    rewriter.replaceOp(op, cpu::makePadded(b, adaptor.getOperand(), value, op.getEdgePaddingLow(),
-                                           op.getEdgePaddingHigh(), op.getInteriorPadding()));
+    cpu::Padding padding = {getAsIndexOpFoldResult(b.getContext(), op.getEdgePaddingLow()),
+                            getAsIndexOpFoldResult(b.getContext(), op.getEdgePaddingHigh()),
+                            getAsIndexOpFoldResult(b.getContext(), op.getInteriorPadding())};
+    rewriter.replaceOp(op, cpu::makePadded(b, adaptor.getOperand(), cpu::getExtents(rewriter, op.getOperand()), value,
+                                           padding, cpu::getExtents(rewriter, op->getResults())));
     return success();
   }
 };
@@ -228,7 +280,7 @@ struct BitcastConvertToGeneric : OpConversionPattern<stablehlo::BitcastConvertOp
     auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
     Type from = cpu::getElement(op.getOperand().getType()), to = cpu::getElement(op.getType());
     auto fromType = cast<RankedTensorType>(adaptor.getOperand().getType());
-    if (!type || !type.hasStaticShape() || !fromType.hasStaticShape() || cpu::isScalarOp(op))
+    if (!type || cpu::isScalarOp(op))
       return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     unsigned fromBits = from.getIntOrFloatBitWidth(), toBits = to.getIntOrFloatBitWidth();
@@ -238,45 +290,44 @@ struct BitcastConvertToGeneric : OpConversionPattern<stablehlo::BitcastConvertOp
       return value.getType() == target ? value : Value(arith::BitcastOp::create(inner, target, value));
     };
     Value operand = adaptor.getOperand();
+    Value empty = cpu::makeEmpty(b, type, cpu::getExtents(rewriter, op->getResults()));
     Value result;
     if (fromBits > toBits) {
       // One more dimension in the result: the part's number.
       AffineMap map = cpu::getLeadingDims(b, type.getRank(), type.getRank() - 1);
-      result = cpu::makeParallel(
-          b, type, cpu::makeEmpty(b, type), operand, map, [&](ImplicitLocOpBuilder &inner, ValueRange elements) {
-            Value bits = bitcast(inner, fromInteger, cpu::loadElement(inner, elements.front(), from));
-            Value part = linalg::IndexOp::create(inner, type.getRank() - 1);
-            Value width = arith::ConstantIndexOp::create(inner, toBits);
-            Value shift = arith::IndexCastOp::create(inner, fromInteger, arith::MulIOp::create(inner, part, width));
-            bits = arith::TruncIOp::create(inner, toInteger, arith::ShRUIOp::create(inner, bits, shift));
-            return cpu::storeElement(inner, bitcast(inner, cpu::getComputeType(to), bits), to);
-          });
+      result = cpu::makeParallel(b, type, empty, operand, map, [&](ImplicitLocOpBuilder &inner, ValueRange elements) {
+        Value bits = bitcast(inner, fromInteger, cpu::loadElement(inner, elements.front(), from));
+        Value part = linalg::IndexOp::create(inner, type.getRank() - 1);
+        Value width = arith::ConstantIndexOp::create(inner, toBits);
+        Value shift = arith::IndexCastOp::create(inner, fromInteger, arith::MulIOp::create(inner, part, width));
+        bits = arith::TruncIOp::create(inner, toInteger, arith::ShRUIOp::create(inner, bits, shift));
+        return cpu::storeElement(inner, bitcast(inner, cpu::getComputeType(to), bits), to);
+      });
     } else {
       // The parts are slices of the operand, each an input.
       int64_t parts = toBits / fromBits, rank = fromType.getRank();
       SmallVector<Value> inputs;
       for (int64_t part = 0; part < parts; ++part) {
-        SmallVector<int64_t> offsets(rank, 0), sizes(fromType.getShape()), strides(rank, 1);
-        offsets[rank - 1] = part;
-        sizes[rank - 1] = 1;
+        SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)), strides(rank, b.getIndexAttr(1));
+        cpu::Extents sizes = cpu::getExtents(rewriter, op.getOperand());
+        offsets.back() = b.getIndexAttr(part);
+        sizes.back() = b.getIndexAttr(1);
         inputs.push_back(tensor::ExtractSliceOp::create(
-            b, RankedTensorType::get(fromType.getShape().drop_back(), fromType.getElementType()), operand,
-            getAsIndexOpFoldResult(b.getContext(), offsets), getAsIndexOpFoldResult(b.getContext(), sizes),
-            getAsIndexOpFoldResult(b.getContext(), strides)));
+            b, RankedTensorType::get(fromType.getShape().drop_back(), fromType.getElementType()), operand, offsets,
+            sizes, strides));
       }
       SmallVector<AffineMap> maps(parts, b.getMultiDimIdentityMap(type.getRank()));
-      result = cpu::makeParallel(
-          b, type, cpu::makeEmpty(b, type), inputs, maps, [&](ImplicitLocOpBuilder &inner, ValueRange elements) {
-            Value bits;
-            for (auto [part, element] : llvm::enumerate(elements)) {
-              Value value = bitcast(inner, fromInteger, cpu::loadElement(inner, element, from));
-              value = arith::ExtUIOp::create(inner, toInteger, value);
-              Value shift = arith::ConstantOp::create(inner, inner.getIntegerAttr(toInteger, part * fromBits));
-              value = arith::ShLIOp::create(inner, value, shift);
-              bits = bits ? Value(arith::OrIOp::create(inner, bits, value)) : value;
-            }
-            return cpu::storeElement(inner, bitcast(inner, cpu::getComputeType(to), bits), to);
-          });
+      result = cpu::makeParallel(b, type, empty, inputs, maps, [&](ImplicitLocOpBuilder &inner, ValueRange elements) {
+        Value bits;
+        for (auto [part, element] : llvm::enumerate(elements)) {
+          Value value = bitcast(inner, fromInteger, cpu::loadElement(inner, element, from));
+          value = arith::ExtUIOp::create(inner, toInteger, value);
+          Value shift = arith::ConstantOp::create(inner, inner.getIntegerAttr(toInteger, part * fromBits));
+          value = arith::ShLIOp::create(inner, value, shift);
+          bits = bits ? Value(arith::OrIOp::create(inner, bits, value)) : value;
+        }
+        return cpu::storeElement(inner, bitcast(inner, cpu::getComputeType(to), bits), to);
+      });
     }
     rewriter.replaceOp(op, result);
     return success();
@@ -286,6 +337,9 @@ struct BitcastConvertToGeneric : OpConversionPattern<stablehlo::BitcastConvertOp
 } // namespace
 
 void cpu::populateShapeToLinalg(const TypeConverter &types, RewritePatternSet &patterns) {
-  patterns.add<BitcastConvertToGeneric, BroadcastToGeneric, ConcatenateToInsertSlice, IotaToGeneric, PadToInsertSlice,
-               ReshapeToViews, ReverseToGeneric, SliceToExtractSlice, TransposeToGeneric>(types, patterns.getContext());
+  patterns.add<BitcastConvertToGeneric, BroadcastToGeneric<stablehlo::BroadcastInDimOp>,
+               BroadcastToGeneric<stablehlo::DynamicBroadcastInDimOp>, ConcatenateToInsertSlice,
+               IotaToGeneric<stablehlo::IotaOp>, IotaToGeneric<stablehlo::DynamicIotaOp>, PadToInsertSlice,
+               ReshapeToViews<stablehlo::ReshapeOp>, ReshapeToViews<stablehlo::DynamicReshapeOp>, ReverseToGeneric,
+               SliceToExtractSlice, TransposeToGeneric>(types, patterns.getContext());
 }

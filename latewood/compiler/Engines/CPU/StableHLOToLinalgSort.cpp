@@ -12,8 +12,10 @@
 
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -27,34 +29,46 @@ Value add(Builder &b, Value x, Value y) { return arith::AddIOp::create(b, x, y);
 Value smaller(Builder &b, Value x, Value y) { return arith::MinUIOp::create(b, x, y); }
 Value isBelow(Builder &b, Value x, Value y) { return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, x, y); }
 
+/// How often runs are merged until one is left: the logarithm of the extent to base 2, rounded up.
+Value countPasses(Builder &b, OpFoldResult extent, Value last) {
+  if (auto known = getConstantIntValue(extent))
+    return arith::ConstantIndexOp::create(b, llvm::Log2_64_Ceil(*known));
+  // The bits of the last position. Without elements there is none, and it is -1.
+  Value position = arith::IndexCastOp::create(b, b.getI64Type(), last);
+  Value zero = arith::ConstantIntOp::create(b, b.getI64Type(), 0),
+        bits = arith::ConstantIntOp::create(b, b.getI64Type(), 64);
+  position = arith::MaxSIOp::create(b, position, zero);
+  Value unused = math::CountLeadingZerosOp::create(b, position);
+  return arith::IndexCastOp::create(b, b.getIndexType(), arith::SubIOp::create(b, bits, unused));
+}
+
 struct SortToLoops : OpConversionPattern<stablehlo::SortOp> {
   using OpConversionPattern::OpConversionPattern;
 
   LogicalResult matchAndRewrite(stablehlo::SortOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     auto type = cast<RankedTensorType>(adaptor.getInputs().front().getType());
-    if (!type.hasStaticShape())
-      return failure();
     int64_t rank = type.getRank(), dim = op.getDimension() < 0 ? op.getDimension() + rank : op.getDimension();
-    if (type.getNumElements() == 0 || rank == 0 || type.getDimSize(dim) < 2) {
+    if (rank == 0 || llvm::is_contained(type.getShape(), 0) || type.getDimSize(dim) == 1) {
       rewriter.replaceOp(op, adaptor.getInputs());
       return success();
     }
     Builder b(op.getLoc(), rewriter);
-    int64_t extent = type.getDimSize(dim), passes = llvm::Log2_64_Ceil(extent);
+    cpu::Extents extents = cpu::getExtents(rewriter, op.getInputs());
+    OpFoldResult extent = extents[dim];
     unsigned count = adaptor.getInputs().size();
     DenseMap<Value, Value> captured = cpu::readCaptured(rewriter, op.getComparator().front());
     Value zero = arith::ConstantIndexOp::create(b, 0), one = arith::ConstantIndexOp::create(b, 1);
     Value two = arith::ConstantIndexOp::create(b, 2);
-    Value length = arith::ConstantIndexOp::create(b, extent), last = arith::ConstantIndexOp::create(b, extent - 1);
-    Value passCount = arith::ConstantIndexOp::create(b, passes);
+    Value length = cpu::toValue(b, extent);
+    Value last = cpu::toValue(b, cpu::subIndices(b, extent, b.getIndexAttr(1)));
+    Value passCount = countPasses(b, extent, last);
 
     SmallVector<Value> carried(adaptor.getInputs()), upper;
     for (Value input : adaptor.getInputs())
-      carried.push_back(cpu::makeBuffer(b, RankedTensorType::get({extent}, cpu::getElement(input))));
-    for (int64_t other = 0; other < rank; ++other)
-      if (other != dim)
-        upper.push_back(arith::ConstantIndexOp::create(b, type.getDimSize(other)));
+      carried.push_back(cpu::makeBuffer(b, cpu::getTypeOf(extent, cpu::getElement(input)), extent));
+    for (OpFoldResult other : cpu::withoutDim(extents, dim))
+      upper.push_back(cpu::toValue(b, other));
     SmallVector<Value> lower(upper.size(), zero), steps(upper.size(), one);
 
     auto at = [&](ValueRange row, Value index) {

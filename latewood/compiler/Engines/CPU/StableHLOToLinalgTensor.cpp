@@ -1,47 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tensors that the conversion builds: empty, uniform, parallel, reshaped. All take and give storage types.
+// Tensors that the conversion builds: empty, uniform, parallel, padded, reversed. All take and give storage types.
 
 #include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace latewood;
 
-Value cpu::getExtent(ImplicitLocOpBuilder &b, Value tensor, int64_t dim) {
-  return b.createOrFold<tensor::DimOp>(tensor, dim);
-}
-
-OpFoldResult cpu::getExtentOrAttr(ImplicitLocOpBuilder &b, Value tensor, int64_t dim) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  if (type.isDynamicDim(dim))
-    return getExtent(b, tensor, dim);
-  return b.getIndexAttr(type.getDimSize(dim));
-}
-
-Value cpu::makeEmpty(ImplicitLocOpBuilder &b, RankedTensorType type, ValueRange dynamicExtents) {
-  return tensor::EmptyOp::create(b, type.getShape(), type.getElementType(), dynamicExtents);
-}
-
-Value cpu::makeEmpty(ImplicitLocOpBuilder &b, RankedTensorType type, Value like) {
-  SmallVector<Value> extents;
-  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+Value cpu::makeEmpty(ImplicitLocOpBuilder &b, RankedTensorType type, ArrayRef<OpFoldResult> extents) {
+  SmallVector<Value> scalars;
+  for (auto [dim, extent] : llvm::enumerate(extents))
     if (type.isDynamicDim(dim))
-      extents.push_back(getExtent(b, like, dim));
-  return makeEmpty(b, type, extents);
+      scalars.push_back(toValue(b, extent));
+  return tensor::EmptyOp::create(b, type.getShape(), type.getElementType(), scalars);
 }
 
-Value cpu::makeBuffer(ImplicitLocOpBuilder &b, RankedTensorType type) {
-  return bufferization::AllocTensorOp::create(b, type, ValueRange());
+Value cpu::makeBuffer(ImplicitLocOpBuilder &b, RankedTensorType type, ArrayRef<OpFoldResult> extents) {
+  SmallVector<Value> scalars;
+  for (auto [dim, extent] : llvm::enumerate(extents))
+    if (type.isDynamicDim(dim))
+      scalars.push_back(toValue(b, extent));
+  return bufferization::AllocTensorOp::create(b, type, scalars);
 }
 
-Value cpu::makeUniform(ImplicitLocOpBuilder &b, RankedTensorType type, Value stored, ValueRange dynamicExtents) {
-  Value empty = makeEmpty(b, type, dynamicExtents);
-  if (type.hasStaticShape() && type.getNumElements() == 0)
+Value cpu::makeUniform(ImplicitLocOpBuilder &b, RankedTensorType type, Value stored, ArrayRef<OpFoldResult> extents) {
+  Value empty = makeEmpty(b, type, extents);
+  if (llvm::is_contained(type.getShape(), 0))
     return empty;
   return linalg::FillOp::create(b, stored, empty).getResult(0);
 }
@@ -75,7 +64,7 @@ AffineMap cpu::getLeadingDims(Builder &b, unsigned loops, unsigned count) {
 Value cpu::makeParallel(ImplicitLocOpBuilder &b, RankedTensorType type, Value init, ValueRange inputs,
                         ArrayRef<AffineMap> inputMaps, function_ref<Value(ImplicitLocOpBuilder &, ValueRange)> body) {
   // Loops that do nothing are not made: later passes need not know them.
-  if (type.hasStaticShape() && type.getNumElements() == 0)
+  if (llvm::is_contained(type.getShape(), 0))
     return init;
   SmallVector<AffineMap> maps(inputMaps);
   maps.push_back(b.getMultiDimIdentityMap(type.getRank()));
@@ -88,83 +77,96 @@ Value cpu::makeParallel(ImplicitLocOpBuilder &b, RankedTensorType type, Value in
   return generic.getResult(0);
 }
 
-Value cpu::makePadded(ImplicitLocOpBuilder &b, Value tensor, Value stored, ArrayRef<int64_t> low,
-                      ArrayRef<int64_t> high, ArrayRef<int64_t> interior) {
-  auto from = cast<RankedTensorType>(tensor.getType());
-  int64_t rank = from.getRank();
-  // Element j comes to low + j * step; those in [first, last] stay inside.
-  SmallVector<int64_t> shape(rank), first(rank), count(rank), target(rank), step(rank), ones(rank, 1);
-  bool isEmpty = false;
-  for (int64_t dim = 0; dim < rank; ++dim) {
-    int64_t extent = from.getDimSize(dim);
-    step[dim] = interior[dim] + 1;
-    shape[dim] = low[dim] + high[dim] + (extent == 0 ? 0 : (extent - 1) * step[dim] + 1);
-    first[dim] = low[dim] < 0 ? llvm::divideCeilSigned(-low[dim], step[dim]) : 0;
-    int64_t last = std::min(extent - 1, llvm::divideFloorSigned(shape[dim] - 1 - low[dim], step[dim]));
-    count[dim] = last - first[dim] + 1;
-    target[dim] = low[dim] + first[dim] * step[dim];
-    isEmpty |= count[dim] <= 0;
+cpu::Extents cpu::getPaddedExtents(ImplicitLocOpBuilder &b, ArrayRef<OpFoldResult> extents, const Padding &padding) {
+  Extents padded;
+  for (auto [extent, low, high, interior] : llvm::zip_equal(extents, padding.low, padding.high, padding.interior)) {
+    // max(extent * step - interior, 0), where nothing is between the elements of nothing.
+    OpFoldResult spread = extent;
+    if (!isKnown(interior, 0)) {
+      OpFoldResult step = addIndices(b, interior, b.getIndexAttr(1));
+      spread = subIndices(b, mulIndices(b, extent, step), interior);
+      spread = maxIndices(b, spread, b.getIndexAttr(0));
+    }
+    padded.push_back(addIndices(b, spread, addIndices(b, low, high)));
   }
-  auto isZero = [](int64_t value) { return value == 0; };
-  if (llvm::all_of(low, isZero) && llvm::all_of(high, isZero) && llvm::all_of(interior, isZero))
-    return tensor;
-  auto attributes = [&](ArrayRef<int64_t> values) { return getAsIndexOpFoldResult(b.getContext(), values); };
-  if (isEmpty)
-    return makeUniform(b, from.clone(shape), stored);
-  if (ArrayRef<int64_t>(count) != from.getShape())
-    tensor = tensor::ExtractSliceOp::create(b, from.clone(count), tensor, attributes(first), attributes(count),
-                                            attributes(ones));
-  if (count == shape)
-    return tensor;
-  Value surrounding = makeUniform(b, from.clone(shape), stored);
-  return tensor::InsertSliceOp::create(b, tensor, surrounding, attributes(target), attributes(count), attributes(step));
+  return padded;
 }
 
-Value cpu::makeReshape(ImplicitLocOpBuilder &b, RankedTensorType type, Value value) {
-  auto from = cast<RankedTensorType>(value.getType());
-  if (from == type)
-    return value;
-  if (from.getRank() > type.getRank())
-    if (auto groups = getReassociationIndicesForReshape(from, type))
-      return tensor::CollapseShapeOp::create(b, type, value, *groups);
-  if (from.getRank() < type.getRank())
-    if (auto groups = getReassociationIndicesForReshape(from, type))
-      return tensor::ExpandShapeOp::create(b, type, value, *groups);
+Value cpu::makePadded(ImplicitLocOpBuilder &b, Value tensor, ArrayRef<OpFoldResult> extents, Value stored,
+                      const Padding &padding, ArrayRef<OpFoldResult> padded) {
+  auto isZero = [](OpFoldResult value) { return isKnown(value, 0); };
+  auto isNotPositive = [](OpFoldResult value) {
+    return llvm::dyn_cast<Attribute>(value) && *getConstantIntValue(value) <= 0;
+  };
+  auto isNotNegative = [](OpFoldResult value) {
+    return llvm::dyn_cast<Attribute>(value) && *getConstantIntValue(value) >= 0;
+  };
+  if (llvm::all_of(padding.low, isZero) && llvm::all_of(padding.high, isZero) && llvm::all_of(padding.interior, isZero))
+    return tensor;
+  Type element = getElement(tensor);
+  RankedTensorType type = getTypeOf(padded, element);
+  if (isKnownEmpty(extents))
+    return makeUniform(b, type, stored, padded);
+  OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+  SmallVector<OpFoldResult> ones(extents.size(), one);
 
-  // Through the coarsest shape that both refine: dimensions are grouped wherever the running products meet.
-  SmallVector<ReassociationIndices> fromGroups, toGroups;
-  SmallVector<int64_t> common;
-  int64_t i = 0, j = 0, fromRank = from.getRank(), toRank = type.getRank();
-  bool isEmpty = from.getNumElements() == 0;
-  while (!isEmpty && i < fromRank && j < toRank) {
-    ReassociationIndices fromGroup{i}, toGroup{j};
-    int64_t fromSize = from.getDimSize(i++), toSize = type.getDimSize(j++);
-    while (fromSize != toSize) {
-      if (fromSize < toSize) {
-        fromGroup.push_back(i);
-        fromSize *= from.getDimSize(i++);
-      } else {
-        toGroup.push_back(j);
-        toSize *= type.getDimSize(j++);
-      }
-    }
-    fromGroups.push_back(fromGroup);
-    toGroups.push_back(toGroup);
-    common.push_back(fromSize);
+  // The number of elements that fall off one end: as many as it takes to make up for a negative padding.
+  auto countCut = [&](OpFoldResult pad, OpFoldResult interior, OpFoldResult step) {
+    if (isNotNegative(pad))
+      return zero;
+    OpFoldResult missing = maxIndices(b, subIndices(b, zero, pad), zero);
+    return divIndices(b, addIndices(b, missing, interior), step);
+  };
+  // Element j comes to low + j * step; those from `first` on, `count` of them, stay inside.
+  SmallVector<OpFoldResult> first, count, target, step;
+  bool isCut = false;
+  for (auto [extent, low, high, interior] : llvm::zip_equal(extents, padding.low, padding.high, padding.interior)) {
+    step.push_back(addIndices(b, interior, one));
+    first.push_back(countCut(low, interior, step.back()));
+    OpFoldResult cut = addIndices(b, first.back(), countCut(high, interior, step.back()));
+    count.push_back(subIndices(b, extent, cut));
+    if (!isZero(cut))
+      count.back() = maxIndices(b, count.back(), zero);
+    isCut |= !isZero(cut);
+    target.push_back(addIndices(b, low, mulIndices(b, first.back(), step.back())));
   }
-  if (isEmpty || common.empty())
-    return makeEmpty(b, type);
-  // What is left has extent 1.
-  while (i < fromRank)
-    fromGroups.back().push_back(i++);
-  while (j < toRank)
-    toGroups.back().push_back(j++);
-  auto commonType = RankedTensorType::get(common, type.getElementType());
-  if (commonType != from)
-    value = tensor::CollapseShapeOp::create(b, commonType, value, fromGroups);
-  if (commonType != type)
-    value = tensor::ExpandShapeOp::create(b, type, value, toGroups);
-  return value;
+  if (isKnownEmpty(count))
+    return makeUniform(b, type, stored, padded);
+  if (llvm::all_of(padding.low, isNotPositive) && llvm::all_of(padding.high, isNotPositive) &&
+      llvm::all_of(padding.interior, isZero))
+    return tensor::ExtractSliceOp::create(b, type, tensor, first, padded, ones);
+  if (isCut)
+    tensor = tensor::ExtractSliceOp::create(b, getTypeOf(count, element), tensor, first, count, ones);
+  Value surrounding = makeUniform(b, type, stored, padded);
+  return tensor::InsertSliceOp::create(b, tensor, surrounding, target, count, step);
+}
+
+Value cpu::makeReversed(ImplicitLocOpBuilder &b, Value tensor, ArrayRef<OpFoldResult> extents, ArrayRef<int64_t> dims) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  auto isReversed = [&](int64_t dim) { return llvm::is_contained(dims, dim); };
+  if (llvm::none_of(dims, [&](int64_t dim) { return type.isDynamicDim(dim); })) {
+    SmallVector<AffineExpr> position;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      AffineExpr index = b.getAffineDimExpr(dim);
+      position.push_back(isReversed(dim) ? type.getDimSize(dim) - 1 - index : index);
+    }
+    AffineMap map = AffineMap::get(type.getRank(), 0, position, b.getContext());
+    return makeParallel(b, type, makeEmpty(b, type, extents), tensor, map,
+                        [](ImplicitLocOpBuilder &, ValueRange elements) { return elements.front(); });
+  }
+  // The last position is a value, which an indexing map cannot have.
+  SmallVector<Value> last(type.getRank());
+  for (int64_t dim : dims)
+    last[dim] = toValue(b, subIndices(b, extents[dim], b.getIndexAttr(1)));
+  return makeParallel(b, type, makeEmpty(b, type, extents), {}, {},
+                      [&](ImplicitLocOpBuilder &inner, ValueRange) -> Value {
+                        SmallVector<Value> position;
+                        for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+                          Value index = linalg::IndexOp::create(inner, dim);
+                          position.push_back(last[dim] ? Value(arith::SubIOp::create(inner, last[dim], index)) : index);
+                        }
+                        return tensor::ExtractOp::create(inner, tensor, position);
+                      });
 }
 
 llvm::DenseMap<Value, Value> cpu::readCaptured(ConversionPatternRewriter &rewriter, Block &block) {
@@ -179,15 +181,11 @@ llvm::DenseMap<Value, Value> cpu::readCaptured(ConversionPatternRewriter &rewrit
   return captured;
 }
 
-Value cpu::clampIndex(ImplicitLocOpBuilder &b, Value index, Type element, OpFoldResult extent, int64_t size) {
+Value cpu::clampIndex(ImplicitLocOpBuilder &b, Value index, Type element, OpFoldResult extent, OpFoldResult size) {
   Value zero = arith::ConstantIndexOp::create(b, 0);
-  if (auto known = getConstantIntValue(extent); known && *known == size)
+  if (extent == size)
     return zero;
-  Value limit;
-  if (auto known = getConstantIntValue(extent))
-    limit = arith::ConstantIndexOp::create(b, *known - size);
-  else
-    limit = arith::SubIOp::create(b, cast<Value>(extent), arith::ConstantIndexOp::create(b, size));
+  Value limit = toValue(b, subIndices(b, extent, size));
   if (element.isUnsignedInteger() || element.isInteger(1)) {
     Value position = b.createOrFold<arith::IndexCastUIOp>(b.getIndexType(), index);
     return b.createOrFold<arith::MinUIOp>(position, limit);

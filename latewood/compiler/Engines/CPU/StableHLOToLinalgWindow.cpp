@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
 using namespace latewood;
@@ -51,6 +52,7 @@ struct Scan {
   bool isReverse;
 };
 
+/// A dimension whose extent is not known is none that a window of known size covers.
 std::optional<Scan> matchScan(const Window &window, ArrayRef<int64_t> shape) {
   std::optional<Scan> scan;
   for (auto [dim, extent] : llvm::enumerate(shape)) {
@@ -77,28 +79,30 @@ struct ReduceWindowToLinalg : OpConversionPattern<stablehlo::ReduceWindowOp> {
       return failure();
     auto inputType = cast<RankedTensorType>(adaptor.getInputs().front().getType());
     int64_t rank = inputType.getRank();
-    if (!inputType.hasStaticShape())
-      return failure();
     Window window(rank, op.getWindowDimensions(), op.getWindowStrides(), op.getBaseDilations(), op.getWindowDilations(),
                   op.getPadding());
     bool keepsElements = llvm::equal(op.getInputs().getTypes(), op.getResultTypes());
     std::optional<Scan> scan = matchScan(window, inputType.getShape());
-    if (scan && keepsElements && inputType.getNumElements() > 0) {
-      // Elements that one step of the scan has side by side.
+    cpu::Extents extents = cpu::getExtents(rewriter, op.getInputs());
+    if (scan && keepsElements && !cpu::isKnownEmpty(extents)) {
+      // Elements that one step of the scan has side by side; many, where they are not known.
+      constexpr int64_t enough = 8;
       int64_t contiguous = 1;
       for (int64_t dim = scan->dim + 1; dim < rank; ++dim)
-        contiguous *= inputType.getDimSize(dim);
-      rewriter.replaceOp(op, contiguous >= 8 ? makeScanOfSlices(op, adaptor, types, *scan, rewriter)
-                                             : makeScan(op, adaptor, types, *scan, rewriter));
+        contiguous *= getConstantIntValue(extents[dim]).value_or(enough);
+      rewriter.replaceOp(op, contiguous >= enough ? makeScanOfSlices(op, adaptor, types, extents, *scan, rewriter)
+                                                  : makeScan(op, adaptor, types, extents, *scan, rewriter));
       return success();
     }
 
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    SmallVector<int64_t> interior, taps;
+    cpu::Padding padding = {
+        getAsIndexOpFoldResult(b.getContext(), window.low), getAsIndexOpFoldResult(b.getContext(), window.high), {}};
+    SmallVector<int64_t> taps;
     SmallVector<AffineExpr> position, tapDims;
     SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
     for (int64_t dim = 0; dim < rank; ++dim) {
-      interior.push_back(window.baseDilation[dim] - 1);
+      padding.interior.push_back(b.getIndexAttr(window.baseDilation[dim] - 1));
       AffineExpr expr = b.getAffineDimExpr(dim) * window.stride[dim];
       if (window.size[dim] != 1) {
         AffineExpr tap = b.getAffineDimExpr(rank + taps.size());
@@ -109,9 +113,10 @@ struct ReduceWindowToLinalg : OpConversionPattern<stablehlo::ReduceWindowOp> {
       }
       position.push_back(expr);
     }
+    cpu::Extents padded = cpu::getPaddedExtents(b, extents, padding);
     SmallVector<Value> inputs;
     for (auto [input, init] : llvm::zip_equal(adaptor.getInputs(), adaptor.getInitValues()))
-      inputs.push_back(cpu::makePadded(b, input, cpu::getOnlyElement(b, init), window.low, window.high, interior));
+      inputs.push_back(cpu::makePadded(b, input, extents, cpu::getOnlyElement(b, init), padding, padded));
     auto inputElements = llvm::map_to_vector(op.getInputs(), [](Value value) { return cpu::getElement(value); });
     auto initElements = llvm::map_to_vector(op.getInitValues(), [](Value value) { return cpu::getElement(value); });
     auto resultElements = llvm::map_to_vector(op.getResults(), [](Value value) { return cpu::getElement(value); });
@@ -124,7 +129,7 @@ struct ReduceWindowToLinalg : OpConversionPattern<stablehlo::ReduceWindowOp> {
         .initElements = initElements,
         .types = types,
         .resultElements = resultElements,
-        .dynamicExtents = {},
+        .extents = cpu::getExtents(rewriter, op->getResults()),
         .inputMap = AffineMap::get(loops, 0, position, b.getContext()),
         .resultMap = cpu::getLeadingDims(b, loops, rank),
         .windowMap = AffineMap::get(loops, 0, tapDims, b.getContext()),
@@ -138,29 +143,28 @@ private:
   /// A loop along the scanned dimension that carries the running values of all others, as tensors: for dimensions that
   /// are not the innermost, whose steps are then over contiguous elements.
   static SmallVector<Value> makeScanOfSlices(stablehlo::ReduceWindowOp op, OpAdaptor adaptor, ArrayRef<Type> types,
-                                             Scan scan, ConversionPatternRewriter &rewriter) {
+                                             ArrayRef<OpFoldResult> extents, Scan scan,
+                                             ConversionPatternRewriter &rewriter) {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Block &body = op.getBody().front();
     DenseMap<Value, Value> captured = cpu::readCaptured(rewriter, body);
     auto type = cast<RankedTensorType>(types.front());
     unsigned count = types.size();
-    SmallVector<int64_t> sizes(type.getShape()), shape(type.getShape());
-    sizes[scan.dim] = 1;
-    shape.erase(shape.begin() + scan.dim);
+    cpu::Extents mixedSizes(extents), shape = cpu::withoutDim(extents, scan.dim);
+    mixedSizes[scan.dim] = b.getIndexAttr(1);
     SmallVector<Value> carried;
     SmallVector<Type> sliceTypes;
     for (unsigned i = 0; i < count; ++i) {
-      sliceTypes.push_back(RankedTensorType::get(shape, cpu::getElement(types[i])));
+      sliceTypes.push_back(cpu::getTypeOf(shape, cpu::getElement(types[i])));
       carried.push_back(cpu::makeUniform(b, cast<RankedTensorType>(sliceTypes[i]),
-                                         cpu::getOnlyElement(b, adaptor.getInitValues()[i])));
+                                         cpu::getOnlyElement(b, adaptor.getInitValues()[i]), shape));
     }
     for (Type resultType : types)
-      carried.push_back(count == 1 ? cpu::makeEmpty(b, cast<RankedTensorType>(resultType))
-                                   : cpu::makeBuffer(b, cast<RankedTensorType>(resultType)));
+      carried.push_back(count == 1 ? cpu::makeEmpty(b, cast<RankedTensorType>(resultType), extents)
+                                   : cpu::makeBuffer(b, cast<RankedTensorType>(resultType), extents));
     Value zero = arith::ConstantIndexOp::create(b, 0), one = arith::ConstantIndexOp::create(b, 1);
-    Value extent = arith::ConstantIndexOp::create(b, type.getDimSize(scan.dim));
-    Value last = arith::ConstantIndexOp::create(b, type.getDimSize(scan.dim) - 1);
-    SmallVector<OpFoldResult> mixedSizes = getAsIndexOpFoldResult(b.getContext(), sizes);
+    Value extent = cpu::toValue(b, extents[scan.dim]);
+    Value last = cpu::toValue(b, cpu::subIndices(b, extents[scan.dim], b.getIndexAttr(1)));
     SmallVector<OpFoldResult> strides(type.getRank(), b.getIndexAttr(1));
 
     auto loop = scf::ForOp::create(
@@ -200,27 +204,24 @@ private:
 
   /// Loops over all other dimensions, and inside a loop along the scanned one that carries the running values as
   /// scalars.
-  static SmallVector<Value> makeScan(stablehlo::ReduceWindowOp op, OpAdaptor adaptor, ArrayRef<Type> types, Scan scan,
-                                     ConversionPatternRewriter &rewriter) {
+  static SmallVector<Value> makeScan(stablehlo::ReduceWindowOp op, OpAdaptor adaptor, ArrayRef<Type> types,
+                                     ArrayRef<OpFoldResult> extents, Scan scan, ConversionPatternRewriter &rewriter) {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Block &body = op.getBody().front();
     DenseMap<Value, Value> captured = cpu::readCaptured(rewriter, body);
-    auto type = cast<RankedTensorType>(types.front());
     unsigned count = types.size();
     Value zero = arith::ConstantIndexOp::create(b, 0), one = arith::ConstantIndexOp::create(b, 1);
-    Value extent = arith::ConstantIndexOp::create(b, type.getDimSize(scan.dim));
-    Value last = arith::ConstantIndexOp::create(b, type.getDimSize(scan.dim) - 1);
+    Value extent = cpu::toValue(b, extents[scan.dim]);
+    Value last = cpu::toValue(b, cpu::subIndices(b, extents[scan.dim], b.getIndexAttr(1)));
 
     SmallVector<Value> inits, results, upper;
     for (unsigned i = 0; i < count; ++i) {
       Type element = cpu::getElement(op.getInitValues()[i]);
       inits.push_back(cpu::loadElement(b, cpu::getOnlyElement(b, adaptor.getInitValues()[i]), element));
       auto resultType = cast<RankedTensorType>(types[i]);
-      results.push_back(count == 1 ? cpu::makeEmpty(b, resultType) : cpu::makeBuffer(b, resultType));
+      results.push_back(count == 1 ? cpu::makeEmpty(b, resultType, extents) : cpu::makeBuffer(b, resultType, extents));
     }
-    for (int64_t dim = 0; dim < type.getRank(); ++dim)
-      if (dim != scan.dim)
-        upper.push_back(arith::ConstantIndexOp::create(b, type.getDimSize(dim)));
+    upper = cpu::toValues(b, cpu::withoutDim(extents, scan.dim));
 
     auto scanRow = [&](OpBuilder &outer, Location loc, ValueRange row, ValueRange tensors) -> scf::ValueVector {
       SmallVector<Value> carried(inits);
@@ -257,9 +258,10 @@ struct SelectAndScatterToLoops : OpConversionPattern<stablehlo::SelectAndScatter
   LogicalResult matchAndRewrite(stablehlo::SelectAndScatterOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    auto sourceType = cast<RankedTensorType>(adaptor.getSource().getType());
-    if (!type || !type.hasStaticShape() || !sourceType.hasStaticShape())
+    if (!type)
       return failure();
+    cpu::Extents extents = cpu::getExtents(rewriter, op.getOperand()),
+                 windows = cpu::getExtents(rewriter, op.getSource());
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     int64_t rank = type.getRank();
     SmallVector<int64_t> unit(rank, 1);
@@ -268,8 +270,8 @@ struct SelectAndScatterToLoops : OpConversionPattern<stablehlo::SelectAndScatter
     Type element = cpu::getElement(op.getOperand().getType());
     DenseMap<Value, Value> selectCaptured = cpu::readCaptured(rewriter, op.getSelect().front());
     DenseMap<Value, Value> scatterCaptured = cpu::readCaptured(rewriter, op.getScatter().front());
-    Value result = cpu::makeUniform(b, type, cpu::getOnlyElement(b, adaptor.getInitValue()));
-    if (type.getNumElements() == 0 || sourceType.getNumElements() == 0) {
+    Value result = cpu::makeUniform(b, type, cpu::getOnlyElement(b, adaptor.getInitValue()), extents);
+    if (cpu::isKnownEmpty(extents) || cpu::isKnownEmpty(windows)) {
       rewriter.replaceOp(op, result);
       return success();
     }
@@ -277,11 +279,10 @@ struct SelectAndScatterToLoops : OpConversionPattern<stablehlo::SelectAndScatter
       return arith::ConstantIndexOp::create(at, value);
     };
     Value zero = index(b, 0), one = index(b, 1), no = arith::ConstantOp::create(b, b.getBoolAttr(false));
-    SmallVector<Value> zeros(rank, zero), ones(rank, one), positions, taps;
-    for (int64_t dim = 0; dim < rank; ++dim) {
-      positions.push_back(index(b, sourceType.getDimSize(dim)));
+    SmallVector<Value> zeros(rank, zero), ones(rank, one), taps;
+    SmallVector<Value> limits = cpu::toValues(b, extents), positions = cpu::toValues(b, windows);
+    for (int64_t dim = 0; dim < rank; ++dim)
       taps.push_back(index(b, window.size[dim]));
-    }
 
     // Carried through the window: whether anything was selected, its value and its position.
     auto visitTap = [&](OpBuilder &nested, Location loc, ValueRange source, ValueRange tap,
@@ -294,7 +295,7 @@ struct SelectAndScatterToLoops : OpConversionPattern<stablehlo::SelectAndScatter
         at = arith::AddIOp::create(inner, at, tap[dim]);
         at = arith::SubIOp::create(inner, at, index(inner, window.low[dim]));
         // A negative position is a large unsigned one.
-        Value fits = arith::CmpIOp::create(inner, arith::CmpIPredicate::ult, at, index(inner, type.getDimSize(dim)));
+        Value fits = arith::CmpIOp::create(inner, arith::CmpIPredicate::ult, at, limits[dim]);
         isInside = arith::AndIOp::create(inner, isInside, fits);
         place.push_back(arith::SelectOp::create(inner, fits, at, zero));
       }

@@ -47,8 +47,10 @@ public:
     }
     for (OpOperand &operand : terminator->getOpOperands()) {
       Value slot = slots[operand.getOperandNumber()];
-      // Behind the request, so that it dominates what the slot may be for.
+      // Behind the requests, so that it dominates what the slot may be for.
       builder.setInsertionPointAfter(slot.getDefiningOp());
+      if (cast<RankedTensorType>(slot.getType()).hasStaticShape())
+        builder.restoreInsertionPoint(atBegin.saveInsertionPoint());
       if (placeInSlot(operand.get(), slot, builder))
         continue;
       mlir::emitRemark(operand.get().getLoc())

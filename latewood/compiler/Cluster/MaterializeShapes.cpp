@@ -154,7 +154,8 @@ void ShapeMaterializer::setElements(OpOperand &operand) {
   Value tensor = operand.get();
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<Value> elements;
-  if (type.getRank() == 1) {
+  // A custom call keeps the types that it was written with.
+  if (type.getRank() == 1 && !isa<stablehlo::CustomCallOp>(operand.getOwner())) {
     elements = llvm::map_to_vector(getElementsAsIndices(tensor), [&](Value extent) { return resolve(extent); });
     type = RankedTensorType::get(type.getShape(), IndexType::get(tensor.getContext()));
   } else {
@@ -188,7 +189,9 @@ LogicalResult ShapeMaterializer::visit(Operation *op) {
     visitAssert(assertion);
     return success();
   }
-  if (op->hasTrait<OpTrait::IsTerminator>() || !isInvolved(op))
+  // What this pass has made is not looked at again.
+  if (op->hasTrait<OpTrait::IsTerminator>() || !isInvolved(op) ||
+      isa<plan::PlanDialect, tensor::TensorDialect>(op->getDialect()))
     return success();
   auto results = computeExtents(op);
   if (failed(results)) {

@@ -7,7 +7,9 @@
 
 #include "latewood/compiler/Cluster/Passes.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "mlir/IR/Iterators.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -28,9 +30,11 @@ public:
           outline(op, (function.getName() + "_cluster_" + Twine(number++)).str());
       });
       // The host has the extents of what it passes as operands of the calls.
-      function.walk([](plan::WithShapeOp shaped) {
-        shaped.replaceAllUsesWith(shaped.getOperand());
-        shaped.erase();
+      function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+        if (auto shaped = dyn_cast<plan::WithShapeOp>(op))
+          shaped.replaceAllUsesWith(shaped.getOperand());
+        if (isOpTriviallyDead(op))
+          op->erase();
       });
     }
   }

@@ -1,7 +1,7 @@
 // RUN: latewood-opt %s --latewood-convert-to-executor --cse | FileCheck %s
 
 module @cpu {
-  llvm.func @f(!llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr) attributes {cpu.workspace_bytes = 64 : i64}
+  llvm.func @f(!llvm.ptr, !llvm.ptr, i64, !llvm.ptr, !llvm.ptr) attributes {cpu.workspace_bytes = 64 : i64}
 }
 
 // Tests that integer arithmetic gets the host's operations, inside control flow, too.
@@ -46,7 +46,7 @@ func.func @arithmetic(%a: memref<i32>, %b: memref<2x3xi64>) {
   return
 }
 
-// Tests that buffers of dynamic shape are allocated and freed, that reshapes become views, and that a launch passes the extents.
+// Tests that buffers of dynamic shape are allocated and freed, that reshapes become views, and that a launch passes scalars.
 // CHECK-LABEL: func.func @dynamic(
 // CHECK-SAME: %[[A:.*]]: memref<?x4xf32>)
 func.func @dynamic(%a: memref<?x4xf32>) {
@@ -59,8 +59,8 @@ func.func @dynamic(%a: memref<?x4xf32>) {
   // CHECK: %[[M:.*]] = executor.mul %[[N]], %[[FOUR]] : index
   // CHECK: %[[V:.*]] = executor.view %[[A]][%[[M]]] : memref<?x4xf32> to memref<?xf32>
   %v = memref.collapse_shape %a [[0, 1]] : memref<?x4xf32> into memref<?xf32>
-  // CHECK: executor.launch @cpu::@f(%[[V]], %[[T]], %{{.*}}, %{{.*}}) workspace(%{{.*}} : memref<64xi8>) : memref<?xf32>, memref<?x4xf32>, index, index
-  plan.call @cpu::@f(%v) outs(%t) : (memref<?xf32>, memref<?x4xf32>) -> ()
+  // CHECK: executor.launch @cpu::@f(%[[V]], %[[N]], %[[T]]) workspace(%{{.*}} : memref<64xi8>) : memref<?xf32>, index, memref<?x4xf32>
+  plan.call @cpu::@f(%v, %n) outs(%t) : (memref<?xf32>, index, memref<?x4xf32>) -> ()
   // CHECK: executor.free %[[T]]
   memref.dealloc %t : memref<?x4xf32>
   return

@@ -44,6 +44,15 @@ std::optional<SmallVector<Value>> getDynamicExtents(OpBuilder &builder, Value sh
   return extents;
 }
 
+bool areKnownBefore(ArrayRef<SymbolicSize> sizes, Operation *op) {
+  OpBuilder builder(op);
+  return llvm::all_of(sizes, [&](const SymbolicSize &size) { return isVisible(size, builder); });
+}
+
+SmallVector<OpFoldResult> materializeFold(OpBuilder &builder, Location loc, ArrayRef<SymbolicSize> sizes) {
+  return llvm::map_to_vector(sizes, [&](const SymbolicSize &size) { return size.materializeFold(builder, loc); });
+}
+
 bool haveSameExtents(Value a, Value b) {
   std::optional<SmallVector<SymbolicSize>> first = getSymbolicShape(a), second = getSymbolicShape(b);
   return first && second && *first == *second;
@@ -72,7 +81,7 @@ LogicalResult resolveDims(func::FuncOp function) {
 bool isIndexArithmetic(Operation *op) {
   auto isScalar = [](Type type) { return type.isIntOrIndex(); };
   return isa<arith::ArithDialect, affine::AffineDialect>(op->getDialect()) && op->getNumRegions() == 0 &&
-         mlir::isPure(op) && llvm::all_of(op->getOperandTypes(), isScalar) &&
+         isMemoryEffectFree(op) && llvm::all_of(op->getOperandTypes(), isScalar) &&
          llvm::all_of(op->getResultTypes(), isScalar);
 }
 

@@ -8,6 +8,7 @@
 #ifndef LATEWOOD_COMPILER_ENGINES_CPU_BUFFEREXTENTS_H
 #define LATEWOOD_COMPILER_ENGINES_CPU_BUFFEREXTENTS_H
 
+#include "latewood/compiler/Engines/CPU/SymbolicSize.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/SetVector.h"
@@ -17,6 +18,13 @@ namespace latewood::cpu {
 /// The extents of all dynamic dimensions, as values at the insertion point of `builder`; nothing where one cannot be
 /// told there.
 std::optional<llvm::SmallVector<mlir::Value>> getDynamicExtents(mlir::OpBuilder &builder, mlir::Value shaped);
+
+/// Whether the sizes can be computed in front of `op`.
+bool areKnownBefore(llvm::ArrayRef<SymbolicSize> sizes, mlir::Operation *op);
+
+/// The sizes as attributes where they are constants, as values otherwise.
+llvm::SmallVector<mlir::OpFoldResult> materializeFold(mlir::OpBuilder &builder, mlir::Location loc,
+                                                      llvm::ArrayRef<SymbolicSize> sizes);
 
 /// Whether two tensors or buffers are seen to have the same shape.
 bool haveSameExtents(mlir::Value a, mlir::Value b);

@@ -16,13 +16,16 @@
 //         for block of steps:  [pack B];  for panel, for row tile:  lw_mk(sums…, A, B)
 //         for panel, for row tile, for row:  init = epilogue(sums…, extras)
 //
-// One row:
-//     for all (outer…, chunk of columns):  sums = 0;  lw_matvec(sums, a, B);  init = epilogue(sums, extras)
+// With dynamic extents the numbers are values, and what is left of rows and columns is not known: the last tile goes
+// through the smaller kernels one by one, the last panel is stored through a mask. Tasks then do several positions of
+// the outer loops, so that a small product is one task.
 
 #include "latewood/compiler/Engines/CPU/ContractionEmitter.h"
+#include "latewood/compiler/Engines/CPU/SymbolicShapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -37,29 +40,28 @@ ContractionEmitter::ContractionEmitter(ContractOp op, ContractionPlan plan, OpBu
 // Structure
 //===----------------------------------------------------------------------===//
 
-void ContractionEmitter::forRange(Index begin, Index end, int64_t step, function_ref<void(Index)> body) {
+void ContractionEmitter::forRange(Index begin, Index end, const SymbolicSize &step, function_ref<void(Index)> body) {
   if (begin.value == end.value) {
     if (begin.constant >= end.constant)
       return;
-    if (begin.constant + step >= end.constant)
+    if (step.isConstant() && begin.constant + step.getConstant() >= end.constant)
       return body(begin);
   }
-  auto loop = scf::ForOp::create(b, loc, lanes.materialize(begin), lanes.materialize(end),
-                                 arith::ConstantIndexOp::create(b, loc, step));
+  auto loop = scf::ForOp::create(b, loc, lanes.materialize(begin), lanes.materialize(end), step.materialize(b, loc));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(loop.getBody()->getTerminator());
   body(Index(loop.getInductionVar()));
 }
 
-void ContractionEmitter::forTasks(ArrayRef<int64_t> extents, bool isParallel,
-                                  function_ref<void(ArrayRef<Index>)> body) {
+void ContractionEmitter::forExtents(ArrayRef<SymbolicSize> extents, bool isParallel,
+                                    function_ref<void(ArrayRef<Index>)> body) {
   SmallVector<Index> indices(extents.size(), Index(0));
   SmallVector<OpFoldResult> bounds;
   SmallVector<unsigned> positions;
   for (auto [position, extent] : llvm::enumerate(extents)) {
     if (extent == 1)
       continue;
-    bounds.push_back(b.getIndexAttr(extent));
+    bounds.push_back(extent.materializeFold(b, loc));
     positions.push_back(position);
   }
   OpBuilder::InsertionGuard guard(b);
@@ -70,68 +72,126 @@ void ContractionEmitter::forTasks(ArrayRef<int64_t> extents, bool isParallel,
       indices[position] = Index(index);
     return body(indices);
   }
-  Value zero, one;
   for (auto [position, bound] : llvm::zip_equal(positions, bounds)) {
-    zero = arith::ConstantIndexOp::create(b, loc, 0);
-    one = arith::ConstantIndexOp::create(b, loc, 1);
-    auto loop = scf::ForOp::create(b, loc, zero, arith::ConstantIndexOp::create(b, loc, extents[position]), one);
+    Value zero = arith::ConstantIndexOp::create(b, loc, 0), one = arith::ConstantIndexOp::create(b, loc, 1);
+    auto loop = scf::ForOp::create(b, loc, zero, getValueOrCreateConstantIndexOp(b, loc, bound), one);
     b.setInsertionPoint(loop.getBody()->getTerminator());
     indices[position] = Index(loop.getInductionVar());
   }
   body(indices);
 }
 
-void ContractionEmitter::forDims(ArrayRef<ContractionDim> dims, function_ref<void(ArrayRef<Index>)> body) {
-  forTasks(llvm::map_to_vector(dims, [](const ContractionDim &dim) { return dim.extent; }), /*isParallel=*/false, body);
+void ContractionEmitter::forTasks(ArrayRef<SymbolicSize> inner, function_ref<void()> prepare,
+                                  function_ref<void(ArrayRef<Index>)> body) {
+  SmallVector<SymbolicSize> extents =
+      llvm::map_to_vector(plan.outer, [](const ContractionDim &dim) { return dim.extent; });
+  SizeBuilder sizes(b, loc);
+  SymbolicSize all = plan.outerCount();
+  if (plan.outerPerTask == 1 || all == 1) {
+    llvm::append_range(extents, inner);
+    if (!plan.isParallel)
+      prepare();
+    return forExtents(extents, plan.isParallel, [&](ArrayRef<Index> indices) {
+      if (plan.isParallel)
+        prepare();
+      body(indices);
+    });
+  }
+  // A task does several positions of the outer loops: as many as the program says.
+  SmallVector<SymbolicSize> tasks{sizes.ceilDiv(all, plan.outerPerTask)};
+  llvm::append_range(tasks, inner);
+  forExtents(tasks, /*isParallel=*/true, [&](ArrayRef<Index> indices) {
+    prepare();
+    Index first = lanes.mul(indices.front(), plan.outerPerTask);
+    forRange(first, minimum(lanes.add(first, lanes.index(plan.outerPerTask)), all), 1, [&](Index position) {
+      SmallVector<Index> at(extents.size(), Index(0));
+      Value rest = lanes.materialize(position);
+      for (size_t i = extents.size(); i-- > 0;) {
+        if (extents[i] == 1)
+          continue;
+        bool isFirst =
+            llvm::all_of(ArrayRef(extents).take_front(i), [](const SymbolicSize &size) { return size == 1; });
+        Value extent = extents[i].materialize(b, loc);
+        at[i] = Index(isFirst ? rest : arith::RemUIOp::create(b, loc, rest, extent).getResult());
+        if (!isFirst)
+          rest = arith::DivUIOp::create(b, loc, rest, extent);
+      }
+      llvm::append_range(at, indices.drop_front());
+      body(at);
+    });
+  });
 }
 
-void ContractionEmitter::ifLast(Index index, int64_t count, function_ref<void()> body) {
-  if (count == 1)
-    return body();
-  Value isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lanes.materialize(index),
-                                       arith::ConstantIndexOp::create(b, loc, count - 1));
-  auto branch = scf::IfOp::create(b, loc, isLast, /*withElseRegion=*/false);
+void ContractionEmitter::forDims(ArrayRef<ContractionDim> dims, function_ref<void(ArrayRef<Index>)> body) {
+  forExtents(llvm::map_to_vector(dims, [](const ContractionDim &dim) { return dim.extent; }), /*isParallel=*/false,
+             body);
+}
+
+Value ContractionEmitter::compare(arith::CmpIPredicate predicate, Index lhs, Index rhs) {
+  return arith::CmpIOp::create(b, loc, predicate, lanes.materialize(lhs), lanes.materialize(rhs));
+}
+
+void ContractionEmitter::ifElse(Value condition, function_ref<void()> yes, function_ref<void()> no) {
+  auto branch = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/bool(no));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(branch.thenYield());
-  body();
+  yes();
+  if (!no)
+    return;
+  b.setInsertionPoint(branch.elseYield());
+  no();
+}
+
+void ContractionEmitter::ifLast(Index index, const SymbolicSize &count, function_ref<void()> body) {
+  if (count == 1)
+    return body();
+  ifElse(compare(arith::CmpIPredicate::eq, index, lanes.index(count - 1)), body, nullptr);
 }
 
 // The end of a part of `count` positions that begins at `first`, where `parts` parts cover `total` positions.
-Index ContractionEmitter::endOfPart(Index first, int64_t count, int64_t parts, int64_t total) {
-  Index end = lanes.add(first, Index(count));
+Index ContractionEmitter::endOfPart(Index first, const SymbolicSize &count, const SymbolicSize &parts,
+                                    const SymbolicSize &total) {
+  Index end = lanes.add(first, lanes.index(count));
   return parts * count == total ? end : minimum(end, total);
 }
 
-Index ContractionEmitter::minimum(Index index, int64_t bound) {
-  if (index.isConstant())
-    return Index(std::min(index.constant, bound));
-  return Index(
-      Value(arith::MinSIOp::create(b, loc, lanes.materialize(index), arith::ConstantIndexOp::create(b, loc, bound))));
+Index ContractionEmitter::minimum(Index index, const SymbolicSize &bound) {
+  if (index.isConstant() && bound.isConstant())
+    return Index(std::min(index.constant, bound.getConstant()));
+  return Index(Value(arith::MinSIOp::create(b, loc, lanes.materialize(index), bound.materialize(b, loc))));
 }
 
-Value ContractionEmitter::allocate(int64_t elements) {
-  return memref::AllocOp::create(b, loc, MemRefType::get({std::max<int64_t>(elements, 1)}, accumulator),
-                                 b.getI64IntegerAttr(64));
+Index ContractionEmitter::restOf(const SymbolicSize &total, Index parts, const SymbolicSize &size,
+                                 const SymbolicSize &most) {
+  return minimum(lanes.add(lanes.index(total), lanes.mul(parts, -1 * size)), most);
+}
+
+Value ContractionEmitter::allocate(const SymbolicSize &elements) {
+  if (elements.isConstant())
+    return memref::AllocOp::create(b, loc, MemRefType::get({std::max<int64_t>(elements.getConstant(), 1)}, accumulator),
+                                   b.getI64IntegerAttr(64));
+  return memref::AllocOp::create(b, loc, MemRefType::get({ShapedType::kDynamic}, accumulator),
+                                 elements.materialize(b, loc), b.getI64IntegerAttr(64));
 }
 
 Value ContractionEmitter::flatten(unsigned operand) {
   auto type = dyn_cast<MemRefType>(op->getOperand(operand).getType());
   if (!type)
     return {};
-  SmallVector<int64_t> strides;
-  int64_t offset, elements = 1;
-  (void)type.getStridesAndOffset(strides, offset);
-  for (auto [extent, stride] : llvm::zip_equal(type.getShape(), strides))
+  int64_t offset = type.getStridesAndOffset().second;
+  SymbolicLayout layout = *getSymbolicLayout(op->getOperand(operand));
+  SymbolicSize elements = 1;
+  for (auto [extent, stride] : llvm::zip_equal(layout.shape, layout.strides))
     elements += (extent - 1) * stride;
   OpFoldResult start = b.getIndexAttr(offset);
   if (ShapedType::isDynamic(offset))
     start = memref::ExtractStridedMetadataOp::create(b, loc, op->getOperand(operand)).getOffset();
-  auto layout = StridedLayoutAttr::get(b.getContext(), offset, {1});
-  auto flatType = MemRefType::get({elements}, type.getElementType(),
-                                  offset == 0 ? MemRefLayoutAttrInterface() : MemRefLayoutAttrInterface(layout),
+  auto strided = StridedLayoutAttr::get(b.getContext(), offset, {1});
+  auto flatType = MemRefType::get(toStaticShape(elements), type.getElementType(),
+                                  offset == 0 ? MemRefLayoutAttrInterface() : MemRefLayoutAttrInterface(strided),
                                   type.getMemorySpace());
   return memref::ReinterpretCastOp::create(b, loc, flatType, op->getOperand(operand), start,
-                                           ArrayRef<OpFoldResult>{b.getIndexAttr(elements)},
+                                           ArrayRef<OpFoldResult>{elements.materializeFold(b, loc)},
                                            ArrayRef<OpFoldResult>{b.getIndexAttr(1)});
 }
 
@@ -159,10 +219,10 @@ void ContractionEmitter::call(const Twine &callee, ArrayRef<Address> buffers, Ar
 }
 
 // `elements` is a multiple of the vector length.
-void ContractionEmitter::fillZeros(Address at, int64_t elements) {
+void ContractionEmitter::fillZeros(Address at, const SymbolicSize &elements) {
   auto type = VectorType::get({plan.tile.lanes}, accumulator);
   Value zeros = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
-  forRange(Index(0), Index(elements), plan.tile.lanes, [&](Index i) {
+  forRange(Index(0), lanes.index(elements), plan.tile.lanes, [&](Index i) {
     vector::StoreOp::create(b, loc, zeros, at.buffer, lanes.materialize(lanes.add(at.offset, i)));
   });
 }
@@ -191,8 +251,8 @@ Index ContractionEmitter::partOf(ArrayRef<Index> outerStep) {
 }
 
 // Packs `tiles` row tiles, all steps of the sum, from row tile `tile` on.
-void ContractionEmitter::packA(Address into, ArrayRef<Index> outer, Index tile, int64_t tiles) {
-  Index rows = minimum(lanes.add(Index(plan.row.extent), lanes.mul(tile, -plan.tile.rows)), tiles * plan.tile.rows);
+void ContractionEmitter::packA(Address into, ArrayRef<Index> outer, Index tile, const SymbolicSize &tiles) {
+  Index rows = restOf(plan.row.extent, tile, plan.tile.rows, tiles * plan.tile.rows);
   forDims(plan.outerReduced, [&](ArrayRef<Index> outerStep) {
     Index part = partOf(outerStep);
     Index from = lanes.add(offsetOf(plan.a, plan.outer, outer), offsetOf(plan.a, plan.outerReduced, outerStep));
@@ -201,7 +261,8 @@ void ContractionEmitter::packA(Address into, ArrayRef<Index> outer, Index tile, 
     to =
         lanes.add(to, lanes.mul(lanes.add(tile, lanes.mul(firstPackedTile, -1)), plan.tile.rows * plan.reduced.extent));
     call("lw_packA_" + plan.aSuffix, {{into.buffer, to}, {op->getOperand(plan.a), from}},
-         {Index(plan.row.strides[plan.a]), Index(plan.reduced.strides[plan.a]), rows, Index(plan.reduced.extent)},
+         {lanes.index(plan.row.strides[plan.a]), lanes.index(plan.reduced.strides[plan.a]), rows,
+          lanes.index(plan.reduced.extent)},
          {0, 1});
   });
 }
@@ -215,34 +276,36 @@ Index ContractionEmitter::packedTile(Index tile, ArrayRef<Index> outerStep) {
 
 void ContractionEmitter::emitTiles() {
   int64_t tileElements = plan.tile.rows * plan.tile.columns;
-  bool hasPackedPanels = plan.packsB || plan.column.extent % plan.tile.columns;
+  bool hasPackedPanels = plan.packsB || plan.tailColumns != 0;
   // Without packing, only the last panel, if it is not full.
-  int64_t packedSteps = plan.isStreamed ? plan.kBlock : plan.outerReducedCount() * plan.reduced.extent;
-  int64_t packElements = (plan.packsB ? plan.panelsPerPack : 1) * plan.tile.columns * packedSteps;
-  int64_t sumsElements = plan.isStreamed ? plan.panelsPerPack * plan.rowTilesPerTask * tileElements : tileElements;
-  int64_t taskTilesElements = plan.outerReducedCount() * plan.rowTilesPerTask * plan.tile.rows * plan.reduced.extent;
+  SymbolicSize packedSteps = plan.isStreamed ? plan.kBlock : plan.outerReducedCount() * plan.reduced.extent;
+  SymbolicSize packElements = (plan.packsB ? plan.panelsPerPack : 1) * plan.tile.columns * packedSteps;
+  SymbolicSize sumsElements =
+      plan.isStreamed ? plan.panelsPerPack * plan.rowTilesPerTask * tileElements : SymbolicSize(tileElements);
+  SymbolicSize taskTilesElements =
+      plan.outerReducedCount() * plan.rowTilesPerTask * plan.tile.rows * plan.reduced.extent;
 
   // A, once for all tasks. Outer loops that do not move A share it.
-  SmallVector<int64_t> wholeFactors; // weight of each outer loop in the position of its A, 0 where it shares
+  SmallVector<SymbolicSize> wholeFactors; // weight of each outer loop in the position of its A, 0 where it shares
   Value whole;
   if (plan.aSource == RowFactorSource::PackedWhole) {
-    SmallVector<int64_t> extents;
-    int64_t matrices = 1;
+    SmallVector<SymbolicSize> extents;
+    SymbolicSize matrices = 1;
     for (const ContractionDim &dim : llvm::reverse(plan.outer)) {
       bool moves = dim.strides[plan.a] != 0;
-      wholeFactors.insert(wholeFactors.begin(), moves ? matrices : 0);
-      extents.insert(extents.begin(), moves ? dim.extent : 1);
-      matrices *= moves ? dim.extent : 1;
+      wholeFactors.insert(wholeFactors.begin(), moves ? matrices : SymbolicSize(0));
+      extents.insert(extents.begin(), moves ? dim.extent : SymbolicSize(1));
+      matrices *= moves ? dim.extent : SymbolicSize(1);
     }
-    int64_t perMatrix = plan.outerReducedCount() * plan.rowTiles() * plan.tile.rows * plan.reduced.extent;
-    for (int64_t &factor : wholeFactors)
+    SymbolicSize perMatrix = plan.outerReducedCount() * plan.rowTiles * plan.tile.rows * plan.reduced.extent;
+    for (SymbolicSize &factor : wholeFactors)
       factor *= perMatrix;
     whole = allocate(matrices * perMatrix);
-    packedTiles = plan.rowTiles();
+    packedTiles = plan.rowTiles;
     firstPackedTile = Index(0);
-    constexpr int64_t tilesPerPack = 4;
-    extents.push_back(llvm::divideCeil(plan.rowTiles(), tilesPerPack));
-    forTasks(extents, plan.isParallel, [&](ArrayRef<Index> indices) {
+    const SymbolicSize &tilesPerPack = plan.tilesPerPack;
+    extents.push_back(SizeBuilder(b, loc).ceilDiv(plan.rowTiles, tilesPerPack));
+    forExtents(extents, plan.isParallel, [&](ArrayRef<Index> indices) {
       Index at(0);
       for (auto [index, factor] : llvm::zip_equal(indices.drop_back(), wholeFactors))
         at = lanes.add(at, lanes.mul(index, factor));
@@ -250,29 +313,24 @@ void ContractionEmitter::emitTiles() {
     });
   }
 
-  SmallVector<int64_t> extents = llvm::map_to_vector(plan.outer, [](const ContractionDim &dim) { return dim.extent; });
-  extents.push_back(plan.columnGroups());
-  extents.push_back(plan.rowBlocks());
-  auto allocateScratch = [&] {
-    sums = {allocate(sumsElements), Index(0)};
-    if (hasPackedPanels)
-      packedB = {allocate(packElements), Index(0)};
-    if (plan.aSource == RowFactorSource::PackedTask)
-      packedA = {allocate(taskTilesElements), Index(0)};
-  };
-  if (!plan.isParallel)
-    allocateScratch();
-  forTasks(extents, plan.isParallel, [&](ArrayRef<Index> indices) {
-    if (plan.isParallel)
-      allocateScratch();
-    ArrayRef<Index> outer = indices.drop_back(2);
-    if (whole) {
-      packedA = {whole, Index(0)};
-      for (auto [index, factor] : llvm::zip_equal(outer, wholeFactors))
-        packedA.offset = lanes.add(packedA.offset, lanes.mul(index, factor));
-    }
-    emitTileTask(outer, indices[indices.size() - 2], indices.back());
-  });
+  forTasks(
+      {plan.columnGroups, plan.rowBlocks},
+      [&] {
+        sums = {allocate(sumsElements), Index(0)};
+        if (hasPackedPanels)
+          packedB = {allocate(packElements), Index(0)};
+        if (plan.aSource == RowFactorSource::PackedTask)
+          packedA = {allocate(taskTilesElements), Index(0)};
+      },
+      [&](ArrayRef<Index> indices) {
+        ArrayRef<Index> outer = indices.drop_back(2);
+        if (whole) {
+          packedA = {whole, Index(0)};
+          for (auto [index, factor] : llvm::zip_equal(outer, wholeFactors))
+            packedA.offset = lanes.add(packedA.offset, lanes.mul(index, factor));
+        }
+        emitTileTask(outer, indices[indices.size() - 2], indices.back());
+      });
 }
 
 void ContractionEmitter::emitTileTask(ArrayRef<Index> outer, Index group, Index block) {
@@ -281,43 +339,59 @@ void ContractionEmitter::emitTileTask(ArrayRef<Index> outer, Index group, Index 
     base[operand] = offsetOf(operand, plan.outer, outer);
   }
   firstTile = lanes.mul(block, plan.rowTilesPerTask);
-  endTile = endOfPart(firstTile, plan.rowTilesPerTask, plan.rowBlocks(), plan.rowTiles());
+  endTile = endOfPart(firstTile, plan.rowTilesPerTask, plan.rowBlocks, plan.rowTiles);
   if (plan.aSource == RowFactorSource::PackedTask) {
     packedTiles = plan.rowTilesPerTask;
     firstPackedTile = firstTile;
     packA(packedA, outer, firstTile, plan.rowTilesPerTask);
   }
 
-  int64_t fullPanels = plan.column.extent / plan.tile.columns, tail = plan.column.extent % plan.tile.columns;
   Index firstPanel = lanes.mul(group, plan.panelsPerTask);
-  Index endPanel = endOfPart(firstPanel, plan.panelsPerTask, plan.columnGroups(), fullPanels);
-  auto panels = [&](Index column, Index count, int64_t width) {
+  Index endPanel = endOfPart(firstPanel, plan.panelsPerTask, plan.columnGroups, plan.fullPanels);
+  auto panels = [&](Index column, Index count, Columns columns) {
     if (plan.isStreamed)
-      emitStreamedPanels(column, count, width);
+      emitStreamedPanels(column, count, columns);
     else
-      emitPanels(column, count, width);
+      emitPanels(column, count, columns);
   };
-  bool isEven = plan.panelsPerTask % plan.panelsPerPack == 0 && fullPanels % plan.panelsPerPack == 0;
+  auto isMultiple = [&](const SymbolicSize &size) {
+    return plan.panelsPerPack.isConstant() && size.isMultipleOf(plan.panelsPerPack.getConstant());
+  };
+  bool isEven = isMultiple(plan.panelsPerTask) && isMultiple(plan.fullPanels);
   forRange(firstPanel, endPanel, plan.panelsPerPack, [&](Index panel) {
-    Index count(plan.panelsPerPack);
+    Index count = lanes.index(plan.panelsPerPack);
     if (!isEven)
       count = minimum(lanes.add(endPanel, lanes.mul(panel, -1)), plan.panelsPerPack);
     panels(lanes.mul(panel, plan.tile.columns), count, plan.tile.columns);
   });
-  if (tail)
-    ifLast(group, plan.columnGroups(), [&] { panels(Index(fullPanels * plan.tile.columns), Index(1), tail); });
+  if (plan.tailColumns == 0)
+    return;
+  ifLast(group, plan.columnGroups, [&] {
+    Index column = lanes.index(plan.fullPanels * plan.tile.columns), columns = lanes.index(plan.tailColumns);
+    if (plan.tailColumns.isConstant())
+      return panels(column, Index(1), plan.tailColumns.getConstant());
+    ifElse(
+        compare(arith::CmpIPredicate::sgt, columns, Index(plan.tile.lanes)),
+        [&] { panels(column, Index(1), {plan.tile.columns, columns}); },
+        [&] {
+          ifElse(
+              compare(arith::CmpIPredicate::sgt, columns, Index(0)),
+              [&] { panels(column, Index(1), {plan.tile.lanes, columns}); }, nullptr);
+        });
+  });
 }
 
 // Adds `steps` steps from `step` on to the sums of a tile: one kernel, or several smaller ones.
 void ContractionEmitter::accumulate(const Tile &at, Index step, Index steps, ArrayRef<Index> outerStep) {
-  bool isNarrow = at.width <= plan.tile.lanes;
-  bool readsPacked = plan.packsB || at.width != plan.tile.columns;
+  int64_t width = at.columns.width;
+  bool isNarrow = width <= plan.tile.lanes;
+  bool readsPacked = plan.packsB || !areFull(at.columns);
   Address bAddress = packedB;
   if (readsPacked) {
     // A streamed product packs `steps` steps of one part, another one all steps of all parts.
     Index panel = at.panel;
     if (!plan.isStreamed) {
-      int64_t panels = plan.packsB ? plan.panelsPerPack : 1;
+      SymbolicSize panels = plan.packsB ? plan.panelsPerPack : 1;
       panel = lanes.mul(lanes.add(lanes.mul(partOf(outerStep), panels), panel), plan.reduced.extent);
     } else if (steps.isConstant()) {
       panel = lanes.mul(panel, steps.constant);
@@ -330,11 +404,11 @@ void ContractionEmitter::accumulate(const Tile &at, Index step, Index steps, Arr
     from = lanes.add(from, lanes.mul(at.column, plan.column.strides[plan.b]));
     bAddress = {op->getOperand(plan.b), lanes.add(from, lanes.mul(step, plan.reduced.strides[plan.b]))};
   }
-  Index bStride(readsPacked ? plan.tile.columns : plan.reduced.strides[plan.b]);
+  Index bStride = lanes.index(readsPacked ? SymbolicSize(plan.tile.columns) : plan.reduced.strides[plan.b]);
 
   bool aIsPacked = plan.aSource != RowFactorSource::Direct;
-  Index rowStride(aIsPacked ? 1 : plan.row.strides[plan.a]);
-  int64_t stepStride = aIsPacked ? plan.tile.rows : plan.reduced.strides[plan.a];
+  SymbolicSize rowStride = aIsPacked ? 1 : plan.row.strides[plan.a];
+  SymbolicSize stepStride = aIsPacked ? plan.tile.rows : plan.reduced.strides[plan.a];
   Index aOffset;
   if (aIsPacked) {
     aOffset = packedTile(at.tile, outerStep);
@@ -345,39 +419,46 @@ void ContractionEmitter::accumulate(const Tile &at, Index step, Index steps, Arr
   aOffset = lanes.add(aOffset, lanes.mul(step, stepStride));
   Value aBuffer = aIsPacked ? packedA.buffer : op->getOperand(plan.a);
 
+  auto callKernel = [&](int64_t kernel, Index done) {
+    std::string name = "lw_mk";
+    if (kernel != plan.tile.rows)
+      name += std::to_string(kernel);
+    name += "_" + plan.accumulator + (isNarrow ? "_v1" : "");
+    call(name,
+         {{at.sums.buffer, lanes.add(at.sums.offset, lanes.mul(done, sumStride(width)))},
+          {aBuffer, lanes.add(aOffset, lanes.mul(done, rowStride))},
+          bAddress},
+         {lanes.index(rowStride), lanes.index(stepStride), bStride, steps}, {0, 1, 4});
+  };
   auto sumRows = [&](int64_t count) {
     int64_t done = 0;
-    for (int64_t kernel : plan.tile.kernels) {
-      while (count - done >= kernel) {
-        std::string name = "lw_mk";
-        if (kernel != plan.tile.rows)
-          name += std::to_string(kernel);
-        name += "_" + plan.accumulator + (isNarrow ? "_v1" : "");
-        call(name,
-             {{at.sums.buffer, lanes.add(at.sums.offset, Index(done * sumStride(at.width)))},
-              {aBuffer, lanes.add(aOffset, Index(done * rowStride.constant))},
-              bAddress},
-             {rowStride, Index(stepStride), bStride, steps}, {0, 1, 4});
-        done += kernel;
-      }
-    }
+    for (int64_t kernel : plan.tile.kernels)
+      for (; count - done >= kernel; done += kernel)
+        callKernel(kernel, Index(done));
   };
   if (at.rows.isConstant())
     return sumRows(at.rows.constant);
-  Value isFull = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lanes.materialize(at.rows),
-                                       arith::ConstantIndexOp::create(b, loc, plan.tile.rows));
-  auto branch = scf::IfOp::create(b, loc, isFull, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(branch.thenYield());
-  sumRows(plan.tile.rows);
-  b.setInsertionPoint(branch.elseYield());
-  sumRows(plan.row.extent % plan.tile.rows);
+  ifElse(
+      compare(arith::CmpIPredicate::eq, at.rows, Index(plan.tile.rows)), [&] { sumRows(plan.tile.rows); },
+      [&] {
+        if (plan.row.extent.isConstant())
+          return sumRows(plan.row.extent.getConstant() % plan.tile.rows);
+        // Each of the smaller kernels at most once: none is more than twice as high as the next.
+        Index done(0);
+        for (int64_t kernel : ArrayRef(plan.tile.kernels).drop_front()) {
+          Index behind = lanes.add(done, Index(kernel));
+          Value fits = compare(arith::CmpIPredicate::sle, behind, at.rows);
+          ifElse(fits, [&] { callKernel(kernel, done); }, nullptr);
+          done = Index(
+              arith::SelectOp::create(b, loc, fits, lanes.materialize(behind), lanes.materialize(done)).getResult());
+        }
+      });
 }
 
 // Packs panels, all of them full or one that is not.
-void ContractionEmitter::packPanels(Index column, Index count, int64_t width, Index step, Index steps,
+void ContractionEmitter::packPanels(Index column, Index count, Columns columns, Index step, Index steps,
                                     ArrayRef<Index> outerStep) {
-  bool isFull = width == plan.tile.columns;
+  bool isFull = areFull(columns);
   if (!plan.packsB && isFull)
     return;
   Index from = lanes.add(base[plan.b], offsetOf(plan.b, plan.outerReduced, outerStep));
@@ -385,12 +466,12 @@ void ContractionEmitter::packPanels(Index column, Index count, int64_t width, In
   from = lanes.add(from, lanes.mul(step, plan.reduced.strides[plan.b]));
   Address to = packedB;
   if (!plan.isStreamed) {
-    int64_t panels = plan.packsB ? plan.panelsPerPack : 1;
+    SymbolicSize panels = plan.packsB ? plan.panelsPerPack : 1;
     to.offset = lanes.add(to.offset, lanes.mul(partOf(outerStep), panels * plan.reduced.extent * plan.tile.columns));
   }
   call("lw_packB_" + plan.bSuffix, {to, {op->getOperand(plan.b), from}},
-       {Index(plan.reduced.strides[plan.b]), Index(plan.column.strides[plan.b]), steps,
-        isFull ? lanes.mul(count, width) : Index(width)},
+       {lanes.index(plan.reduced.strides[plan.b]), lanes.index(plan.column.strides[plan.b]), steps,
+        isFull ? lanes.mul(count, columns.width) : columns.valid},
        {0, 1});
 }
 
@@ -398,8 +479,8 @@ void ContractionEmitter::packPanels(Index column, Index count, int64_t width, In
 void ContractionEmitter::forRowTiles(function_ref<void(Index, Index)> body) {
   forRange(firstTile, endTile, 1, [&](Index tile) {
     Index rows(plan.tile.rows);
-    if (plan.row.extent % plan.tile.rows)
-      rows = minimum(lanes.add(Index(plan.row.extent), lanes.mul(tile, -plan.tile.rows)), plan.tile.rows);
+    if (!plan.row.extent.isMultipleOf(plan.tile.rows))
+      rows = restOf(plan.row.extent, tile, plan.tile.rows, plan.tile.rows);
     body(tile, rows);
   });
 }
@@ -410,214 +491,55 @@ void ContractionEmitter::prefetchResult(const Tile &at) {
   from = lanes.add(from, lanes.mul(at.tile, plan.tile.rows * plan.row.strides[init]));
   forRange(Index(0), at.rows, 1, [&](Index row) {
     Index first = lanes.add(from, lanes.mul(row, plan.row.strides[init]));
-    for (Index element : {first, lanes.add(first, Index((at.width - 1) * plan.column.strides[init]))})
+    Index last = lanes.mul(lanes.add(at.columns.valid, Index(-1)), plan.column.strides[init]);
+    for (Index element : {first, lanes.add(first, last)})
       memref::PrefetchOp::create(b, loc, flat[init], lanes.materialize(element), /*isWrite=*/true, /*localityHint=*/3,
                                  /*isDataCache=*/true);
   });
 }
 
 void ContractionEmitter::emitEpilogue(const Tile &at) {
-  emitEpilogue(at.sums, sumStride(at.width), lanes.mul(at.tile, plan.tile.rows), at.rows, at.column, at.width);
+  emitEpilogue(at.sums, sumStride(at.columns.width), lanes.mul(at.tile, plan.tile.rows), at.rows, at.column,
+               at.columns);
 }
 
-void ContractionEmitter::emitPanels(Index column, Index count, int64_t width) {
-  Index steps(plan.reduced.extent);
+void ContractionEmitter::emitPanels(Index column, Index count, Columns columns) {
+  Index steps = lanes.index(plan.reduced.extent);
   forDims(plan.outerReduced,
-          [&](ArrayRef<Index> outerStep) { packPanels(column, count, width, Index(0), steps, outerStep); });
+          [&](ArrayRef<Index> outerStep) { packPanels(column, count, columns, Index(0), steps, outerStep); });
   forRange(Index(0), count, 1, [&](Index panel) {
     forRowTiles([&](Index tile, Index rows) {
-      Tile at = {tile, rows, lanes.add(column, lanes.mul(panel, plan.tile.columns)), panel, width, sums};
+      Tile at = {tile, rows, lanes.add(column, lanes.mul(panel, plan.tile.columns)), panel, columns, sums};
       prefetchResult(at);
-      fillZeros(sums, (rows.isConstant() ? rows.constant : plan.tile.rows) * sumStride(width));
+      fillZeros(sums, (rows.isConstant() ? rows.constant : plan.tile.rows) * sumStride(columns.width));
       forDims(plan.outerReduced, [&](ArrayRef<Index> outerStep) { accumulate(at, Index(0), steps, outerStep); });
       emitEpilogue(at);
     });
   });
 }
 
-void ContractionEmitter::emitStreamedPanels(Index column, Index count, int64_t width) {
-  int64_t tileSums = plan.tile.rows * plan.tile.columns, panelSums = plan.rowTilesPerTask * tileSums;
+void ContractionEmitter::emitStreamedPanels(Index column, Index count, Columns columns) {
+  int64_t tileSums = plan.tile.rows * plan.tile.columns;
+  SymbolicSize panelSums = plan.rowTilesPerTask * tileSums;
   auto forTiles = [&](function_ref<void(const Tile &)> body) {
     forRange(Index(0), count, 1, [&](Index panel) {
       forRowTiles([&](Index tile, Index rows) {
         Index inTask = lanes.add(tile, lanes.mul(firstTile, -1));
         Index place = lanes.add(lanes.mul(panel, panelSums), lanes.mul(inTask, tileSums));
         Index tileColumn = lanes.add(column, lanes.mul(panel, plan.tile.columns));
-        body({tile, rows, tileColumn, panel, width, {sums.buffer, lanes.add(sums.offset, place)}});
+        body({tile, rows, tileColumn, panel, columns, {sums.buffer, lanes.add(sums.offset, place)}});
       });
     });
   };
-  fillZeros(sums, (width == plan.tile.columns ? plan.panelsPerPack : 1) * panelSums);
+  fillZeros(sums, (areFull(columns) ? plan.panelsPerPack : 1) * panelSums);
   forDims(plan.outerReduced, [&](ArrayRef<Index> outerStep) {
-    forRange(Index(0), Index(plan.reduced.extent), plan.kBlock, [&](Index step) {
-      Index steps(plan.kBlock);
-      if (plan.reduced.extent % plan.kBlock)
-        steps = minimum(lanes.add(Index(plan.reduced.extent), lanes.mul(step, -1)), plan.kBlock);
-      packPanels(column, count, width, step, steps, outerStep);
+    forRange(Index(0), lanes.index(plan.reduced.extent), plan.kBlock, [&](Index step) {
+      Index steps = lanes.index(plan.kBlock);
+      if (!plan.kBlock.isConstant() || !plan.reduced.extent.isMultipleOf(plan.kBlock.getConstant()))
+        steps = restOf(plan.reduced.extent, step, 1, plan.kBlock);
+      packPanels(column, count, columns, step, steps, outerStep);
       forTiles([&](const Tile &at) { accumulate(at, step, steps, outerStep); });
     });
   });
   forTiles([&](const Tile &at) { emitEpilogue(at); });
-}
-
-//===----------------------------------------------------------------------===//
-// One row
-//===----------------------------------------------------------------------===//
-
-void ContractionEmitter::emitRow() {
-  Type aElement = getElementTypeOrSelf(op->getOperand(plan.a).getType());
-  bool copiesRow = aElement != accumulator || (plan.reduced.extent > 1 && plan.reduced.strides[plan.a] != 1);
-  SmallVector<int64_t> extents = llvm::map_to_vector(plan.outer, [](const ContractionDim &dim) { return dim.extent; });
-  extents.push_back(plan.columnGroups());
-  auto allocateScratch = [&] {
-    sums = {allocate(llvm::alignTo(std::min(plan.columnsPerTask, plan.column.extent), plan.tile.lanes)), Index(0)};
-    if (copiesRow)
-      packedA = {allocate(plan.reduced.extent), Index(0)};
-  };
-  if (!plan.isParallel)
-    allocateScratch();
-  forTasks(extents, plan.isParallel, [&](ArrayRef<Index> indices) {
-    if (plan.isParallel)
-      allocateScratch();
-    emitRowTask(indices.drop_back(), indices.back());
-  });
-}
-
-void ContractionEmitter::emitRowTask(ArrayRef<Index> outer, Index group) {
-  for (unsigned operand = 0; operand <= init; ++operand) {
-    flat[operand] = operand == plan.b || (operand == plan.a && !packedA.buffer) ? Value() : flatten(operand);
-    base[operand] = offsetOf(operand, plan.outer, outer);
-  }
-  int64_t chunk = std::min(plan.columnsPerTask, plan.column.extent), groups = plan.columnGroups();
-  Index column = lanes.mul(group, chunk);
-  Index columns(chunk);
-  if (plan.column.extent % chunk)
-    columns = minimum(lanes.add(Index(plan.column.extent), lanes.mul(column, -1)), chunk);
-  fillZeros(sums, llvm::alignTo(chunk, plan.tile.lanes));
-
-  forDims(plan.outerReduced, [&](ArrayRef<Index> outerStep) {
-    Index from = lanes.add(base[plan.a], offsetOf(plan.a, plan.outerReduced, outerStep));
-    Address row = {op->getOperand(plan.a), from};
-    if (packedA.buffer) {
-      row = packedA;
-      forRange(Index(0), Index(plan.reduced.extent), 1, [&](Index step) {
-        Index at = lanes.add(from, lanes.mul(step, plan.reduced.strides[plan.a]));
-        Value value = memref::LoadOp::create(b, loc, flat[plan.a], lanes.materialize(at));
-        if (value.getType() != accumulator)
-          value = arith::ExtFOp::create(b, loc, accumulator, value);
-        memref::StoreOp::create(b, loc, value, row.buffer, lanes.materialize(step));
-      });
-    }
-    bool alongColumns = plan.method == ContractionMethod::RowTimesMatrix;
-    Index at = lanes.add(base[plan.b], offsetOf(plan.b, plan.outerReduced, outerStep));
-    at = lanes.add(at, lanes.mul(column, plan.column.strides[plan.b]));
-    Index distance(alongColumns ? plan.reduced.strides[plan.b] : plan.column.strides[plan.b]);
-    call((alongColumns ? "lw_matvec_" : "lw_matvec_t_") + plan.bSuffix, {sums, row, {op->getOperand(plan.b), at}},
-         {distance, Index(plan.reduced.extent), columns}, {0, 1, 2});
-  });
-
-  // Whole vectors, and what is left at the end of the last chunk.
-  int64_t tail = plan.column.extent % plan.tile.lanes;
-  auto results = [&](Index from, int64_t width) {
-    emitEpilogue({sums.buffer, from}, 0, Index(0), Index(1), lanes.add(column, from), width);
-  };
-  Index whole = columns;
-  if (tail)
-    whole =
-        groups == 1
-            ? Index(chunk - tail)
-            : lanes.mul(Index(Value(arith::DivUIOp::create(b, loc, lanes.materialize(columns),
-                                                           arith::ConstantIndexOp::create(b, loc, plan.tile.lanes)))),
-                        plan.tile.lanes);
-  forRange(Index(0), whole, plan.tile.lanes, [&](Index from) { results(from, plan.tile.lanes); });
-  if (tail)
-    ifLast(group, groups, [&] { results(whole, tail); });
-}
-
-//===----------------------------------------------------------------------===//
-// Epilogue
-//===----------------------------------------------------------------------===//
-
-// Longer epilogues are written once, in a loop over the vectors of a row.
-static constexpr unsigned mostUnrolledOps = 8;
-
-void ContractionEmitter::emitEpilogue(Address at, int64_t distance, Index row, Index rows, Index column,
-                                      int64_t width) {
-  struct Piece {
-    Index offset;
-    int64_t width;
-    Value mask;
-    SmallVector<Lanes> extras; // those that all rows share; others have no value yet
-  };
-  unsigned numExtras = op.getExtras().size();
-  auto setPiece = [&](const Piece &piece) {
-    lanes.width = piece.width;
-    lanes.mask = piece.mask;
-  };
-  auto loadExtra = [&](unsigned i, const Piece &piece, Index inRow) {
-    unsigned operand = 2 + i;
-    if (!flat[operand])
-      return LaneBuilder::uniform(op->getOperand(operand));
-    Index address = lanes.add(base[operand], lanes.mul(inRow, plan.row.strides[operand]));
-    int64_t stride = plan.column.strides[operand];
-    address = lanes.add(address, lanes.mul(lanes.add(column, piece.offset), stride));
-    return lanes.load(flat[operand], address, stride);
-  };
-  auto emitPiece = [&](const Piece &piece, Index inTile) {
-    setPiece(piece);
-    Index inRow = lanes.add(row, inTile);
-    Value from = lanes.materialize(lanes.add(lanes.add(at.offset, lanes.mul(inTile, distance)), piece.offset));
-    Value sum = piece.width == 1
-                    ? memref::LoadOp::create(b, loc, at.buffer, from).getResult()
-                    : vector::LoadOp::create(b, loc, lanes.vectorOf(accumulator), at.buffer, from).getResult();
-    Block &body = op.getBody();
-    DenseMap<Value, Lanes> values;
-    values[body.getArgument(0)] = lanes.vector(sum);
-    for (unsigned i = 0; i < numExtras; ++i)
-      values[body.getArgument(1 + i)] = piece.extras[i].value ? piece.extras[i] : loadExtra(i, piece, inRow);
-    auto lookup = [&](Value value) {
-      auto known = values.find(value);
-      return known == values.end() ? LaneBuilder::uniform(value) : known->second;
-    };
-    for (Operation &inner : body.without_terminator()) {
-      SmallVector<Lanes> operands = llvm::map_to_vector(inner.getOperands(), lookup);
-      for (auto [result, computed] : llvm::zip_equal(inner.getResults(), lanes.apply(&inner, operands)))
-        values[result] = computed;
-    }
-    int64_t stride = plan.column.strides[init];
-    Index to = lanes.add(base[init], lanes.mul(inRow, plan.row.strides[init]));
-    to = lanes.add(to, lanes.mul(lanes.add(column, piece.offset), stride));
-    lanes.store(lookup(body.getTerminator()->getOperand(0)), flat[init], to, stride);
-  };
-
-  if (width % plan.tile.lanes == 0 && width > plan.tile.lanes &&
-      op.getBody().getOperations().size() > mostUnrolledOps) {
-    forRange(Index(0), rows, 1, [&](Index inTile) {
-      forRange(Index(0), Index(width), plan.tile.lanes, [&](Index offset) {
-        emitPiece({offset, plan.tile.lanes, Value(), SmallVector<Lanes>(numExtras)}, inTile);
-      });
-    });
-  } else {
-    SmallVector<Piece> pieces;
-    for (int64_t offset = 0; offset < width; offset += plan.tile.lanes) {
-      int64_t valid = std::min(width - offset, plan.tile.lanes);
-      Piece piece{Index(offset), std::min<int64_t>(plan.tile.lanes, llvm::PowerOf2Ceil(valid)), Value(), {}};
-      if (valid != piece.width) {
-        SmallVector<bool> bits(piece.width, false);
-        std::fill_n(bits.begin(), valid, true);
-        auto type = VectorType::get({piece.width}, b.getI1Type());
-        piece.mask = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, ArrayRef<bool>(bits)));
-      }
-      setPiece(piece);
-      for (unsigned i = 0; i < numExtras; ++i)
-        piece.extras.push_back(plan.row.strides[2 + i] == 0 ? loadExtra(i, piece, Index(0)) : Lanes());
-      pieces.push_back(piece);
-    }
-    forRange(Index(0), rows, 1, [&](Index inTile) {
-      for (const Piece &piece : pieces)
-        emitPiece(piece, inTile);
-    });
-  }
-  lanes.width = 1;
-  lanes.mask = Value();
 }

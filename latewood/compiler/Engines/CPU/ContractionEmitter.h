@@ -7,6 +7,7 @@
 
 #include "latewood/compiler/Engines/CPU/ContractionPlan.h"
 #include "latewood/compiler/Engines/CPU/LaneBuilder.h"
+#include "latewood/compiler/Engines/CPU/SizeBuilder.h"
 
 namespace latewood::cpu {
 
@@ -19,15 +20,24 @@ public:
 
 private:
   // Structure.
-  void forRange(Index begin, Index end, int64_t step, llvm::function_ref<void(Index)> body);
+  void forRange(Index begin, Index end, const SymbolicSize &step, llvm::function_ref<void(Index)> body);
   /// Calls `body` in a loop nest over extents, parallel or sequential.
-  void forTasks(llvm::ArrayRef<int64_t> extents, bool isParallel, llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
+  void forExtents(llvm::ArrayRef<SymbolicSize> extents, bool isParallel,
+                  llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
+  /// Calls `body` for each position of the outer loops, and then of `inner`. `prepare` is called at the beginning of a
+  /// task, or of the whole where there are none.
+  void forTasks(llvm::ArrayRef<SymbolicSize> inner, llvm::function_ref<void()> prepare,
+                llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
   void forDims(llvm::ArrayRef<ContractionDim> dims, llvm::function_ref<void(llvm::ArrayRef<Index>)> body);
   /// Calls `body` where `index` is `last`, one of `count` values.
-  void ifLast(Index index, int64_t count, llvm::function_ref<void()> body);
-  Index minimum(Index index, int64_t bound);
-  Index endOfPart(Index first, int64_t count, int64_t parts, int64_t total);
-  mlir::Value allocate(int64_t elements);
+  void ifLast(Index index, const SymbolicSize &count, llvm::function_ref<void()> body);
+  void ifElse(mlir::Value condition, llvm::function_ref<void()> yes, llvm::function_ref<void()> no);
+  mlir::Value compare(mlir::arith::CmpIPredicate predicate, Index lhs, Index rhs);
+  Index minimum(Index index, const SymbolicSize &bound);
+  /// What is left of `total` behind `parts` parts of `size`, at most `most`.
+  Index restOf(const SymbolicSize &total, Index parts, const SymbolicSize &size, const SymbolicSize &most);
+  Index endOfPart(Index first, const SymbolicSize &count, const SymbolicSize &parts, const SymbolicSize &total);
+  mlir::Value allocate(const SymbolicSize &elements);
   mlir::Value flatten(unsigned operand);
   Index offsetOf(unsigned operand, llvm::ArrayRef<ContractionDim> dims, llvm::ArrayRef<Index> indices);
   struct Address {
@@ -36,20 +46,31 @@ private:
   };
   void call(const llvm::Twine &callee, llvm::ArrayRef<Address> buffers, llvm::ArrayRef<Index> arguments,
             llvm::ArrayRef<unsigned> bufferPositions);
-  void fillZeros(Address at, int64_t elements);
+  void fillZeros(Address at, const SymbolicSize &elements);
 
   // Tiles.
   void emitTiles();
   void emitTileTask(llvm::ArrayRef<Index> outer, Index group, Index block);
-  /// Computes `count` panels of `width` columns, which are packed together.
-  void emitPanels(Index column, Index count, int64_t width);
-  void emitStreamedPanels(Index column, Index count, int64_t width);
-  void packPanels(Index column, Index count, int64_t width, Index step, Index steps, llvm::ArrayRef<Index> outerStep);
+  /// Columns of a panel, `valid` of at most `width`: two numbers where the last panel is as wide as the program says.
+  struct Columns {
+    int64_t width;
+    Index valid;
+
+    Columns(int64_t width) : width(width), valid(width) {}
+    Columns(int64_t width, Index valid) : width(width), valid(valid) {}
+  };
+  /// Computes `count` panels of `columns`, which are packed together.
+  void emitPanels(Index column, Index count, Columns columns);
+  void emitStreamedPanels(Index column, Index count, Columns columns);
+  void packPanels(Index column, Index count, Columns columns, Index step, Index steps, llvm::ArrayRef<Index> outerStep);
+  bool areFull(Columns columns) const {
+    return columns.width == plan.tile.columns && columns.valid.isConstant() && columns.valid.constant == columns.width;
+  }
   void forRowTiles(llvm::function_ref<void(Index tile, Index rows)> body);
   /// A tile of `rows` rows of one panel, `panel` counted from the first one that is packed.
   struct Tile {
     Index tile, rows, column, panel;
-    int64_t width;
+    Columns columns;
     Address sums;
   };
   void accumulate(const Tile &tile, Index step, Index steps, llvm::ArrayRef<Index> outerStep);
@@ -57,15 +78,16 @@ private:
   void emitEpilogue(const Tile &tile);
   int64_t sumStride(int64_t width) const { return width <= plan.tile.lanes ? plan.tile.lanes : plan.tile.columns; }
   Index partOf(llvm::ArrayRef<Index> outerStep);
-  void packA(Address into, llvm::ArrayRef<Index> outer, Index tile, int64_t tiles);
+  void packA(Address into, llvm::ArrayRef<Index> outer, Index tile, const SymbolicSize &tiles);
   Index packedTile(Index tile, llvm::ArrayRef<Index> outerStep);
 
   // One row.
   void emitRow();
   void emitRowTask(llvm::ArrayRef<Index> outer, Index group);
+  int64_t chunkElements();
 
   // Epilogue: `rows` rows of `width` results, from sums whose rows lie `distance` apart.
-  void emitEpilogue(Address at, int64_t distance, Index row, Index rows, Index column, int64_t width);
+  void emitEpilogue(Address at, int64_t distance, Index row, Index rows, Index column, Columns columns);
 
   ContractOp op;
   ContractionPlan plan;
@@ -80,7 +102,7 @@ private:
   llvm::SmallVector<Index> base;       // of each operand, from the outer loops
   Address packedA, packedB, sums;
   Index firstTile, endTile;
-  int64_t packedTiles = 0; // row tiles in packedA, and the first of them
+  SymbolicSize packedTiles = 0; // row tiles in packedA, and the first of them
   Index firstPackedTile;
 };
 

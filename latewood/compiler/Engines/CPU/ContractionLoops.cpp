@@ -4,6 +4,7 @@
 // result is the epilogue of zeros. Right for every type; nobody should have to wait for it.
 
 #include "latewood/compiler/Engines/CPU/ContractionEmitter.h"
+#include "latewood/compiler/Engines/CPU/SymbolicShapes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -21,8 +22,12 @@ void latewood::cpu::emitContractionLoops(ContractOp op, OpBuilder &b) {
   auto extentOf = [&](unsigned dim) -> Value {
     for (auto [operand, map] : llvm::zip_equal(op->getOperands(), op.getMaps()))
       for (auto [position, expression] : llvm::enumerate(map.getResults()))
-        if (auto plain = dyn_cast<AffineDimExpr>(expression); plain && plain.getPosition() == dim)
-          return b.createOrFold<memref::DimOp>(loc, operand, position);
+        if (auto plain = dyn_cast<AffineDimExpr>(expression); plain && plain.getPosition() == dim) {
+          if (auto shape = getSymbolicShape(operand))
+            return (*shape)[position].materialize(b, loc);
+          else
+            return memref::DimOp::create(b, loc, operand, position);
+        }
     return one;
   };
   auto load = [&](unsigned operand) -> Value {

@@ -4,6 +4,8 @@
 // of a product is flat around them: a factor of two in any of them costs a few percent.
 
 #include "latewood/compiler/Engines/CPU/ContractionPlan.h"
+#include "latewood/compiler/Engines/CPU/SizeBuilder.h"
+#include "latewood/compiler/Engines/CPU/SymbolicShapes.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -12,6 +14,9 @@ using namespace latewood;
 using cpu::ContractionDim;
 using cpu::ContractionPlan;
 using cpu::ContractOp;
+using cpu::PlanQuestion;
+using cpu::SizeBuilder;
+using cpu::SymbolicSize;
 
 // Below this many floating-point operations a product takes less time than it would take to wake another thread.
 static constexpr int64_t parallelThreshold = int64_t(1) << 21;
@@ -22,7 +27,7 @@ static constexpr int64_t mostTasks = 64, enoughTasks = 8;
 // Elements that a task of a matrix-vector product reads: it runs at the speed of memory.
 static constexpr int64_t taskElements = int64_t(1) << 17;
 // Long rows of the matrix keep the prefetcher going: short chunks cost up to a third.
-static constexpr int64_t leastChunk = 512, mostChunk = 4096;
+static constexpr int64_t leastChunk = 512, mostChunk = ContractionPlan::mostColumnsPerTask;
 // Rows of A at a multiple of this distance share a few sets of the first-level cache.
 static constexpr int64_t conflictBytes = 2048;
 // Packed panels of B that are used together should stay in the second-level cache, and be read in runs of this many
@@ -39,19 +44,15 @@ static constexpr int64_t streamedBytes = int64_t(2) << 20, mostStreamedRows = 24
 // Scratch of one task.
 static constexpr int64_t mostTaskBytes = int64_t(1) << 20;
 
-static int64_t divideCeil(int64_t numerator, int64_t denominator) {
-  return static_cast<int64_t>(llvm::divideCeil(numerator, denominator));
-}
-
-static int64_t product(ArrayRef<ContractionDim> dims) {
-  int64_t count = 1;
+static SymbolicSize countOf(ArrayRef<ContractionDim> dims) {
+  SymbolicSize count = 1;
   for (const ContractionDim &dim : dims)
     count *= dim.extent;
   return count;
 }
 
-int64_t ContractionPlan::outerCount() const { return product(outer); }
-int64_t ContractionPlan::outerReducedCount() const { return product(outerReduced); }
+SymbolicSize ContractionPlan::outerCount() const { return countOf(outer); }
+SymbolicSize ContractionPlan::outerReducedCount() const { return countOf(outerReduced); }
 
 //===----------------------------------------------------------------------===//
 // Names
@@ -88,7 +89,7 @@ static bool isContiguous(const ContractionDim &outer, const ContractionDim &inne
 // Sorts dimensions from the outermost to the innermost as `operand` has them, and merges what is contiguous.
 static void mergeDims(SmallVectorImpl<ContractionDim> &dims, unsigned operand) {
   llvm::stable_sort(dims, [&](const ContractionDim &lhs, const ContractionDim &rhs) {
-    return lhs.strides[operand] > rhs.strides[operand];
+    return lhs.strides[operand].typical() > rhs.strides[operand].typical();
   });
   SmallVector<ContractionDim> merged;
   for (ContractionDim &dim : dims) {
@@ -117,7 +118,7 @@ static ContractionDim takeDim(SmallVectorImpl<ContractionDim> &dims, size_t posi
 static size_t getLargest(ArrayRef<ContractionDim> dims) {
   size_t largest = 0;
   for (size_t i = 0; i < dims.size(); ++i)
-    if (dims[i].extent >= dims[largest].extent)
+    if (dims[i].extent.typical() >= dims[largest].extent.typical())
       largest = i;
   return largest;
 }
@@ -126,82 +127,171 @@ static size_t getLargest(ArrayRef<ContractionDim> dims) {
 // Choices
 //===----------------------------------------------------------------------===//
 
-static void planRow(ContractionPlan &plan) {
-  int64_t columns = plan.column.extent, steps = plan.reduced.extent, outer = plan.outerCount();
-  int64_t elements = columns * steps * plan.outerReducedCount();
-  plan.isParallel = outer * elements >= 2 * taskElements;
-  int64_t chunk = std::min(columns, mostChunk);
-  if (plan.isParallel && outer < enoughTasks) {
-    int64_t parts = std::clamp<int64_t>(elements / taskElements, 1, mostTasks);
-    chunk = divideCeil(columns, parts);
-    if (plan.method == cpu::ContractionMethod::RowTimesMatrix)
-      chunk = std::max(std::min(leastChunk, columns), std::max(chunk, divideCeil(columns, 4)));
-    chunk = std::min(chunk, mostChunk);
+namespace {
+/// Makes a plan from strides: choices from questions, numbers from `sizes`.
+class Planner {
+public:
+  Planner(ContractionPlan &plan, SizeBuilder &sizes, ArrayRef<PlanQuestion> answers, std::optional<PlanQuestion> &open)
+      : plan(plan), sizes(sizes), answers(answers), open(open) {}
+
+  bool isOne(const SymbolicSize &size);
+  bool isAtMost(const SymbolicSize &size, int64_t bound);
+  void planRow();
+  void planTiles(Type aElement, Type bElement, Type accumulator, target::Level level);
+
+private:
+  bool ask(PlanQuestion question) {
+    if (!open)
+      open = std::move(question);
+    return false;
   }
-  plan.columnsPerTask = columns <= chunk ? columns : llvm::alignTo(chunk, plan.tile.columns);
+  /// What to go by where no question is worth it: a constant is itself.
+  static int64_t guess(const SymbolicSize &size) { return size.typical(); }
+  bool isDynamic() const {
+    return !(plan.outerCount() * plan.row.extent * plan.column.extent * plan.reduced.extent * plan.outerReducedCount())
+                .isConstant();
+  }
+
+  ContractionPlan &plan;
+  SizeBuilder &sizes;
+  ArrayRef<PlanQuestion> answers;
+  std::optional<PlanQuestion> &open;
+};
+} // namespace
+
+bool Planner::isOne(const SymbolicSize &size) {
+  if (size.isConstant())
+    return size == 1;
+  for (const PlanQuestion &known : answers) {
+    if (known.size != size)
+      continue;
+    if (known.isExact && known.bound == 1)
+      return known.answer;
+    if (!known.isExact && known.bound >= 1 && !known.answer)
+      return false;
+  }
+  return ask({size, 1, /*isExact=*/true});
 }
 
-static void planTiles(ContractionPlan &plan, Type aElement, Type bElement, Type accumulator, target::Level level) {
-  int64_t rows = plan.row.extent, steps = plan.reduced.extent, allSteps = steps * plan.outerReducedCount();
-  int64_t bytes = accumulator.getIntOrFloatBitWidth() / 8, panelBytes = plan.tile.columns * bytes;
-  int64_t operations = 2 * plan.outerCount() * rows * plan.column.extent * allSteps;
+bool Planner::isAtMost(const SymbolicSize &size, int64_t bound) {
+  if (size.isConstant())
+    return size.getConstant() <= bound;
+  for (const PlanQuestion &known : answers) {
+    if (known.size != size)
+      continue;
+    if (known.isExact && known.answer)
+      return known.bound <= bound;
+    if (!known.isExact && (known.answer ? known.bound <= bound : known.bound >= bound))
+      return known.answer;
+  }
+  return ask({size, bound, /*isExact=*/false});
+}
+
+void Planner::planRow() {
+  SymbolicSize columns = plan.column.extent, outer = plan.outerCount();
+  SymbolicSize elements = columns * plan.reduced.extent * plan.outerReducedCount();
+  bool isFixed = (outer * elements).isConstant();
+  plan.isParallel = !isFixed || (outer * elements).getConstant() >= 2 * taskElements;
+  SymbolicSize chunk = sizes.minimum(columns, mostChunk);
+  if (plan.isParallel && guess(outer) < enoughTasks) {
+    SymbolicSize parts = sizes.clamp(sizes.floorDiv(elements, taskElements), 1, mostTasks);
+    SymbolicSize cut = sizes.ceilDiv(columns, parts);
+    if (plan.method == cpu::ContractionMethod::RowTimesMatrix)
+      cut = sizes.maximum(sizes.minimum(leastChunk, columns), sizes.maximum(cut, sizes.ceilDiv(columns, 4)));
+    chunk = sizes.minimum(cut, mostChunk);
+  }
+  if (!isFixed)
+    plan.outerPerTask = sizes.ifLess(outer * elements, 2 * taskElements, outer, 1);
+  // The rounded chunk is no more than all columns.
+  SymbolicSize rounded = sizes.ceilDiv(chunk, plan.tile.columns) * plan.tile.columns;
+  plan.columnsPerTask = sizes.ifLess(chunk, columns, rounded, columns);
+  plan.columnGroups = sizes.ceilDiv(columns, plan.columnsPerTask);
+}
+
+void Planner::planTiles(Type aElement, Type bElement, Type accumulator, target::Level level) {
+  const target::TileShape &tile = plan.tile;
+  SymbolicSize rows = plan.row.extent, steps = plan.reduced.extent, allSteps = steps * plan.outerReducedCount();
+  int64_t bytes = accumulator.getIntOrFloatBitWidth() / 8, panelBytes = tile.columns * bytes;
+  SymbolicSize operations = 2 * plan.outerCount() * rows * plan.column.extent * allSteps;
   bool rowsAreRuns = plan.column.strides[plan.b] == 1;
-  plan.isParallel = operations >= parallelThreshold;
+  plan.rowTiles = sizes.ceilDiv(rows, tile.rows);
+  plan.panels = sizes.ceilDiv(plan.column.extent, tile.columns);
+  plan.fullPanels = sizes.floorDiv(plan.column.extent, tile.columns);
+  plan.tailColumns = plan.column.extent - plan.fullPanels * tile.columns;
+  // With dynamic extents there are tasks in any case: one, where the product is small.
+  plan.isParallel = !operations.isConstant() || operations.getConstant() >= parallelThreshold;
 
   // B is read where it lies by a few row tiles, by more when its vectors are whole lines, by even more when it is
   // small; otherwise row tiles would fetch scattered lines again and again.
-  int64_t bBytes = steps * plan.column.extent * bElement.getIntOrFloatBitWidth() / 8;
-  int64_t directTiles = level == target::Level::V4 ? (bBytes <= smallBytes ? 22 : 11) : 2;
-  plan.packsB = bElement != accumulator || !rowsAreRuns || plan.rowTiles() > directTiles;
+  SymbolicSize bBytes = steps * plan.column.extent * (bElement.getIntOrFloatBitWidth() / 8);
+  int64_t directTiles = level == target::Level::V4 ? (guess(bBytes) <= smallBytes ? 22 : 11) : 2;
+  plan.packsB = bElement != accumulator || !rowsAreRuns || !isAtMost(rows, directTiles * tile.rows);
 
   // Tasks: outer loops first, then columns, then rows.
-  plan.panelsPerTask = plan.panels();
-  plan.rowTilesPerTask = plan.rowTiles();
+  plan.panelsPerTask = plan.panels;
+  plan.rowTilesPerTask = plan.rowTiles;
+  plan.columnGroups = plan.rowBlocks = 1;
   if (plan.isParallel) {
-    int64_t wanted = std::clamp<int64_t>(operations / taskOperations, 1, mostTasks);
-    int64_t least = plan.packsB && rowsAreRuns ? divideCeil(leastRunBytes, panelBytes) : 1;
-    int64_t groups = std::min(divideCeil(plan.panels(), least), divideCeil(wanted, plan.outerCount()));
-    plan.panelsPerTask = divideCeil(plan.panels(), std::max<int64_t>(groups, 1));
-    int64_t tasks = plan.outerCount() * plan.columnGroups();
-    if (tasks < std::min(wanted, enoughTasks)) {
-      int64_t blocks = divideCeil(std::min(wanted, enoughTasks), tasks);
-      plan.rowTilesPerTask = std::max(std::min<int64_t>(plan.rowTiles(), 4), divideCeil(plan.rowTiles(), blocks));
+    SymbolicSize wanted = sizes.clamp(sizes.floorDiv(operations, taskOperations), 1, mostTasks);
+    int64_t least = plan.packsB && rowsAreRuns ? llvm::divideCeil(leastRunBytes, panelBytes) : 1;
+    SymbolicSize groups = sizes.minimum(sizes.ceilDiv(plan.panels, least), sizes.ceilDiv(wanted, plan.outerCount()));
+    plan.panelsPerTask = sizes.ceilDiv(plan.panels, sizes.maximum(groups, 1));
+    plan.columnGroups = sizes.ceilDiv(plan.panels, plan.panelsPerTask);
+    SymbolicSize tasks = plan.outerCount() * plan.columnGroups;
+    // One block, where there are enough tasks.
+    SymbolicSize blocks = sizes.ceilDiv(sizes.minimum(wanted, enoughTasks), tasks);
+    plan.rowTilesPerTask = sizes.maximum(sizes.minimum(plan.rowTiles, 4), sizes.ceilDiv(plan.rowTiles, blocks));
+    if (!operations.isConstant()) {
+      plan.outerPerTask = sizes.ifLess(operations, parallelThreshold, plan.outerCount(), 1);
+      plan.tilesPerPack = sizes.ifLess(operations, parallelThreshold, plan.rowTiles, plan.tilesPerPack);
     }
   }
-  plan.panelsPerPack =
-      plan.packsB ? std::min(plan.panelsPerTask,
-                             std::clamp(packedBytes / (panelBytes * std::max<int64_t>(allSteps, 1)),
-                                        divideCeil(leastRunBytes, panelBytes), divideCeil(runBytes, panelBytes)))
-                  : plan.panelsPerTask;
-
-  plan.kBlock = std::max<int64_t>(steps, 1);
-  if (rows <= mostStreamedRows && bBytes > streamedBytes && rowsAreRuns && plan.panels() > 1) {
-    plan.isStreamed = true;
-    plan.kBlock = streamedSteps;
-    plan.rowTilesPerTask = plan.rowTiles();
-    int64_t least = divideCeil(leastChunk, plan.tile.columns), most = divideCeil(mostChunk, plan.tile.columns);
-    plan.panelsPerTask = std::clamp(divideCeil(plan.panels(), 4), std::min(least, plan.panels()), most);
-    plan.panelsPerPack = plan.panelsPerTask;
-  } else if (allSteps > mostSteps) {
-    plan.isStreamed = true;
-    plan.kBlock = divideCeil(steps, divideCeil(steps, blockSteps));
-    plan.panelsPerPack = std::min(plan.panelsPerTask, divideCeil(leastRunBytes, panelBytes));
-    int64_t tileBytes = plan.tile.rows * panelBytes * plan.panelsPerPack;
-    plan.rowTilesPerTask = std::min(plan.rowTilesPerTask, std::max<int64_t>(1, sumsBytes / tileBytes));
+  plan.panelsPerPack = plan.panelsPerTask;
+  if (plan.packsB) {
+    plan.panelsPerPack =
+        sizes.clamp(sizes.floorDiv(packedBytes, panelBytes * sizes.maximum(allSteps, 1)),
+                    llvm::divideCeil(leastRunBytes, panelBytes), llvm::divideCeil(runBytes, panelBytes));
+    if (plan.panelsPerTask.isConstant())
+      plan.panelsPerPack = sizes.minimum(plan.panelsPerTask, plan.panelsPerPack);
   }
 
+  plan.kBlock = sizes.maximum(steps, 1);
+  bool isLarge = guess(bBytes) > streamedBytes && guess(plan.panels) > 1;
+  if (isLarge && rowsAreRuns && isAtMost(rows, mostStreamedRows)) {
+    plan.isStreamed = true;
+    plan.kBlock = streamedSteps;
+    plan.rowTilesPerTask = plan.rowTiles;
+    int64_t least = llvm::divideCeil(leastChunk, tile.columns), most = llvm::divideCeil(mostChunk, tile.columns);
+    SymbolicSize quarter = sizes.ceilDiv(plan.panels, 4);
+    plan.panelsPerTask = sizes.minimum(sizes.maximum(quarter, sizes.minimum(least, plan.panels)), most);
+    plan.panelsPerPack = plan.panelsPerTask;
+  } else if (!isAtMost(allSteps, mostSteps)) {
+    plan.isStreamed = true;
+    plan.kBlock = sizes.ceilDiv(steps, sizes.ceilDiv(steps, blockSteps));
+    plan.panelsPerPack = llvm::divideCeil(leastRunBytes, panelBytes);
+    if (plan.panelsPerTask.isConstant())
+      plan.panelsPerPack = sizes.minimum(plan.panelsPerTask, plan.panelsPerPack);
+    SymbolicSize most = sizes.maximum(1, sizes.floorDiv(sumsBytes, tile.rows * panelBytes * plan.panelsPerPack));
+    plan.rowTilesPerTask = sizes.minimum(plan.rowTilesPerTask, most);
+  }
+  plan.columnGroups = sizes.ceilDiv(plan.panels, plan.panelsPerTask);
+  plan.rowBlocks = sizes.ceilDiv(plan.rowTiles, plan.rowTilesPerTask);
+
   // A is read where it lies unless its elements must be converted, or its lines would be fetched again and again.
-  int64_t rowStride = plan.row.strides[plan.a], stepStride = plan.reduced.strides[plan.a];
-  bool isScattered = steps > 1 && stepStride != 1;
-  bool conflicts = rows > 4 && plan.kBlock > streamedSteps && (rowStride * bytes) % conflictBytes == 0;
-  if (aElement != accumulator || (plan.panels() > 2 && (isScattered || conflicts))) {
-    int64_t taskBytes = plan.rowTilesPerTask * plan.tile.rows * allSteps * bytes;
-    plan.aSource = plan.columnGroups() == 1 && taskBytes <= mostTaskBytes ? cpu::RowFactorSource::PackedTask
-                                                                          : cpu::RowFactorSource::PackedWhole;
+  SymbolicSize rowStride = plan.row.strides[plan.a], stepStride = plan.reduced.strides[plan.a];
+  bool isScattered = steps != 1 && steps != 0 && stepStride != 1;
+  bool conflicts = guess(rows) > 4 && guess(plan.kBlock) > streamedSteps && rowStride.isConstant() &&
+                   (rowStride.getConstant() * bytes) % conflictBytes == 0;
+  if (aElement != accumulator || (guess(plan.panels) > 2 && (isScattered || conflicts))) {
+    SymbolicSize taskBytes = plan.rowTilesPerTask * tile.rows * allSteps * bytes;
+    bool isSmall = taskBytes.isConstant() && plan.columnGroups == 1 && taskBytes.getConstant() <= mostTaskBytes;
+    plan.aSource = isSmall ? cpu::RowFactorSource::PackedTask : cpu::RowFactorSource::PackedWhole;
   }
 }
 
-FailureOr<ContractionPlan> cpu::planContraction(ContractOp op, const target::Target &target, std::string &reason) {
+FailureOr<ContractionPlan> cpu::planContraction(ContractOp op, const target::Target &target,
+                                                ArrayRef<PlanQuestion> answers, OpBuilder &builder,
+                                                std::optional<PlanQuestion> &open, std::string &reason) {
   ContractionPlan plan;
   unsigned numOperands = op->getNumOperands(), init = numOperands - 1;
   Type accumulator = op.getAccumulatorType();
@@ -213,27 +303,27 @@ FailureOr<ContractionPlan> cpu::planContraction(ContractOp op, const target::Tar
   }
 
   // Strides of all operands in all dimensions.
+  SmallVector<ContractionDim> dims(op.getNumDims());
   SmallVector<int64_t> extents = op.getExtents();
-  SmallVector<ContractionDim> dims(extents.size());
   for (auto [dim, extent] : llvm::zip_equal(dims, extents)) {
     dim.extent = extent;
     dim.strides.assign(numOperands, 0);
   }
   for (auto [i, operand, map] : llvm::enumerate(op->getOperands(), op.getMaps())) {
-    auto type = dyn_cast<MemRefType>(operand.getType());
-    if (!type)
+    if (!isa<MemRefType>(operand.getType()))
       continue;
-    SmallVector<int64_t> strides;
-    int64_t offset;
-    if (!type.hasStaticShape() || failed(type.getStridesAndOffset(strides, offset)) ||
-        llvm::any_of(strides, [](int64_t stride) { return ShapedType::isDynamic(stride) || stride < 0; })) {
+    std::optional<SymbolicLayout> layout = getSymbolicLayout(operand);
+    if (!layout || llvm::any_of(layout->strides, [](const SymbolicSize &stride) { return stride.typical() < 0; })) {
       reason = "the layout of operand " + llvm::utostr(i) + " is dynamic";
       return failure();
     }
-    for (auto [expression, stride] : llvm::zip_equal(map.getResults(), strides)) {
-      auto terms = *getLinearTerms(expression);
-      for (auto [dim, factor] : terms)
+    for (auto [expression, stride, extent] : llvm::zip_equal(map.getResults(), layout->strides, layout->shape)) {
+      auto terms = getLinearTerms(expression);
+      for (auto [dim, factor] : *terms)
         dims[dim].strides[i] = factor * stride;
+      if (auto plain = dyn_cast<AffineDimExpr>(expression);
+          plain && ShapedType::isDynamic(extents[plain.getPosition()]))
+        dims[plain.getPosition()].extent = extent;
     }
   }
 
@@ -276,15 +366,18 @@ FailureOr<ContractionPlan> cpu::planContraction(ContractOp op, const target::Tar
     return failure();
   }
 
+  SizeBuilder sizes(builder, op.getLoc());
+  Planner planner(plan, sizes, answers, open);
   bool unitColumns = plan.column.extent == 1 || plan.column.strides[plan.b] == 1;
   bool unitSteps = plan.reduced.extent == 1 || plan.reduced.strides[plan.b] == 1;
-  if (plan.row.extent == 1 && isa<FloatType>(accumulator) && (unitColumns || unitSteps)) {
+  if (isa<FloatType>(accumulator) && (unitColumns || unitSteps) && planner.isOne(plan.row.extent)) {
+    plan.row.extent = 1;
     // Both hold for a vector; then the longer run wins.
-    bool alongColumns = unitColumns && (!unitSteps || plan.column.extent >= plan.reduced.extent);
+    bool alongColumns = unitColumns && (!unitSteps || plan.column.extent.typical() >= plan.reduced.extent.typical());
     plan.method = alongColumns ? ContractionMethod::RowTimesMatrix : ContractionMethod::RowTimesColumns;
-    planRow(plan);
+    planner.planRow();
   } else {
-    planTiles(plan, element(plan.a), element(plan.b), accumulator, target.getLevel());
+    planner.planTiles(element(plan.a), element(plan.b), accumulator, target.getLevel());
   }
   return plan;
 }

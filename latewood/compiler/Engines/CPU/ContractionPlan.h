@@ -15,10 +15,17 @@
 //     that no cache holds, in blocks of a few steps, so that the matrix is read in long rows, at the speed of memory.
 //
 // Tasks are fixed by the shape, never by the number of threads, so results are not either.
+//
+// Extents may be dynamic. What is a number in a static plan is then a value that the program computes in front of the
+// product: how many panels a task has, how many steps a block. What is a choice is a *question* ("are there at most 12
+// rows?"): the planner is asked again with either answer, and the program chooses between the two plans. A question is
+// asked only where the answer matters much. The products that a length leads to are the ones that a static program of
+// that length has.
 #ifndef LATEWOOD_COMPILER_ENGINES_CPU_CONTRACTIONPLAN_H
 #define LATEWOOD_COMPILER_ENGINES_CPU_CONTRACTIONPLAN_H
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
+#include "latewood/compiler/Engines/CPU/SymbolicSize.h"
 #include "latewood/compiler/Target/DeviceLibrary.h"
 #include "latewood/compiler/Target/Target.h"
 #include <string>
@@ -27,8 +34,8 @@ namespace latewood::cpu {
 
 /// A dimension of the iteration space: its stride in each operand of the op, 0 where the operand does not have it.
 struct ContractionDim {
-  int64_t extent = 1;
-  llvm::SmallVector<int64_t> strides;
+  SymbolicSize extent = 1;
+  llvm::SmallVector<SymbolicSize> strides;
 };
 
 enum class ContractionMethod {
@@ -42,6 +49,14 @@ enum class RowFactorSource {
   Direct,      // the operand itself
   PackedWhole, // packed before the tasks start
   PackedTask,  // packed by each task for itself
+};
+
+/// What a plan depends on and the shape does not say.
+struct PlanQuestion {
+  SymbolicSize size;
+  int64_t bound;
+  bool isExact; // equal to the bound; otherwise, at most the bound
+  bool answer = false;
 };
 
 struct ContractionPlan {
@@ -62,32 +77,33 @@ struct ContractionPlan {
   // Tiles.
   RowFactorSource aSource = RowFactorSource::Direct;
   bool packsB = true;      // false: full panels are read in place
-  int64_t kBlock = 1;      // steps of the sum that a kernel makes at once
+  SymbolicSize kBlock = 1; // steps of the sum that a kernel makes at once
   bool isStreamed = false; // blocks of the sum outside, panels inside: the sums of a group of panels are kept in memory
-  int64_t panelsPerPack = 1;
-  int64_t panelsPerTask = 1, rowTilesPerTask = 1;
+  SymbolicSize panelsPerPack = 1;
+  SymbolicSize panelsPerTask = 1, rowTilesPerTask = 1;
+  SymbolicSize tilesPerPack = 4; // row tiles of a task that packs A for all
+  SymbolicSize rowTiles = 1, panels = 1, fullPanels = 0, tailColumns = 0;
 
   // One row.
-  int64_t columnsPerTask = 1;
+  static constexpr int64_t mostColumnsPerTask = 4096;
+  SymbolicSize columnsPerTask = 1;
 
+  // Tasks: outer loops, groups of columns, blocks of rows.
   bool isParallel = false;
+  SymbolicSize columnGroups = 1, rowBlocks = 1;
+  /// Of all outer loops together, positions that one task does: all where the product is small.
+  SymbolicSize outerPerTask = 1;
 
-  int64_t rowTiles() const { return llvm::divideCeil(row.extent, tile.rows); }
-  int64_t panels() const { return llvm::divideCeil(column.extent, tile.columns); }
-  int64_t columnGroups() const {
-    return method == ContractionMethod::Tiles ? llvm::divideCeil(panels(), panelsPerTask)
-                                              : llvm::divideCeil(column.extent, columnsPerTask);
-  }
-  int64_t rowBlocks() const {
-    return method == ContractionMethod::Tiles ? llvm::divideCeil(rowTiles(), rowTilesPerTask) : 1;
-  }
-  int64_t outerCount() const;
-  int64_t outerReducedCount() const;
+  SymbolicSize outerCount() const;
+  SymbolicSize outerReducedCount() const;
 };
 
-/// Plans a product on buffers. Fails for what the kernels do not cover, element types or dynamic layouts; `reason` says
-/// what.
-llvm::FailureOr<ContractionPlan> planContraction(ContractOp op, const target::Target &target, std::string &reason);
+/// Plans a product on buffers, for these answers. The program computes at the insertion point of `builder` what is no
+/// constant. Where an answer is missing, `open` is set, and the plan is of no use. Fails for what the kernels do not
+/// cover, element types or layouts; `reason` says what.
+llvm::FailureOr<ContractionPlan> planContraction(ContractOp op, const target::Target &target,
+                                                 llvm::ArrayRef<PlanQuestion> answers, mlir::OpBuilder &builder,
+                                                 std::optional<PlanQuestion> &open, std::string &reason);
 
 } // namespace latewood::cpu
 

@@ -18,11 +18,12 @@
 // taps.
 //
 // In:  linalg on tensors, element types as they lie in memory.
-// Out: products of static shape whose element types have kernels are cpu.contract; a remark says why another one
+// Out: products whose element types have kernels are cpu.contract; a remark says why another one
 //      stays linalg.
 
 #include "latewood/compiler/Engines/CPU/FormContractions.h"
 #include "latewood/compiler/Dialect/CPU/CPU.h"
+#include "latewood/compiler/Engines/CPU/BufferExtents.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -126,12 +127,17 @@ static std::optional<Value> matchZeros(Value tensor) {
   return std::nullopt;
 }
 
-// A destination of `type` for a result that takes the place of what was to be written to `destination`: the same one
-// when it is a buffer that matters (an argument), otherwise a new one that bufferization can place.
-static Value getDestination(OpBuilder &builder, Location loc, RankedTensorType type, Value destination) {
+// A destination for a result of the shape of `like` that takes the place of what was to be written to `destination`:
+// the same one when it is a buffer that matters (an argument), otherwise a new one that bufferization can place. Null
+// where the extents are not known.
+static Value getDestination(OpBuilder &builder, Location loc, Value like, Value destination) {
+  auto type = cast<RankedTensorType>(like.getType());
   if (destination && destination.getType() == type && !destination.getDefiningOp<tensor::EmptyOp>())
     return destination;
-  return tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType());
+  std::optional<SmallVector<Value>> extents = cpu::getDynamicExtents(builder, like);
+  if (!extents)
+    return {};
+  return tensor::EmptyOp::create(builder, loc, type.getShape(), type.getElementType(), *extents);
 }
 
 static Value convertScalar(OpBuilder &builder, Location loc, Value value, Type type) {
@@ -186,17 +192,18 @@ struct FormContraction : OpRewritePattern<linalg::GenericOp> {
     }
 
     Value lhs = generic.getDpsInputs()[0], rhs = generic.getDpsInputs()[1], init = generic.getDpsInits()[0];
-    auto resultType = cast<RankedTensorType>(init.getType());
+    Type element = getElementTypeOrSelf(init);
     if (!isa<RankedTensorType>(lhs.getType()) || !isa<RankedTensorType>(rhs.getType()))
       return failure();
-    Type element = resultType.getElementType();
     Type accumulator = getAccumulatorType(getElementTypeOrSelf(lhs), getElementTypeOrSelf(rhs), element);
-    if (!accumulator || generic.hasDynamicShape())
+    if (!accumulator)
       return failure();
 
     Location loc = generic.getLoc();
     std::optional<Value> zeros = matchZeros(init);
-    Value destination = getDestination(rewriter, loc, resultType, zeros ? *zeros : Value());
+    Value destination = getDestination(rewriter, loc, init, zeros ? *zeros : Value());
+    if (!destination)
+      return failure();
     auto contract = ContractOp::create(rewriter, loc, lhs, rhs, destination, maps, accumulator);
     contract.setLhsUnsigned(factors->first.isUnsigned);
     contract.setRhsUnsigned(factors->second.isUnsigned);
@@ -398,7 +405,9 @@ struct FuseConsumer : OpRewritePattern<linalg::GenericOp> {
 
     Location loc = rewriter.getFusedLoc({contract.getLoc(), consumer.getLoc()});
     auto resultType = cast<RankedTensorType>(consumer.getResult(0).getType());
-    Value destination = getDestination(rewriter, loc, resultType, consumer.getDpsInits()[0]);
+    Value destination = getDestination(rewriter, loc, consumer.getDpsInits()[0], consumer.getDpsInits()[0]);
+    if (!destination)
+      return failure();
     SmallVector<AffineMap> maps = {contract.getLhsMap(), contract.getRhsMap()};
     llvm::append_range(maps, extraMaps);
     maps.push_back(initMap);
@@ -451,9 +460,7 @@ class FormContractionsPass : public cpu::impl::FormContractionsPassBase<FormCont
         return;
       Type lhs = getElementTypeOrSelf(generic.getDpsInputs()[0]), rhs = getElementTypeOrSelf(generic.getDpsInputs()[1]),
            result = getElementTypeOrSelf(generic.getResult(0));
-      if (generic.hasDynamicShape())
-        generic.emitRemark("this product is not compiled to matrix kernels, because its shape is dynamic");
-      else if (!getAccumulatorType(lhs, rhs, result))
+      if (!getAccumulatorType(lhs, rhs, result))
         generic.emitRemark() << "this product is not compiled to matrix kernels, because there are none for " << lhs
                              << " times " << rhs << " into " << result;
     });

@@ -8,7 +8,9 @@
 // What reshapes remain are views of the operands.
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
+#include "latewood/compiler/Engines/CPU/BufferExtents.h"
 #include "latewood/compiler/Engines/CPU/FormContractions.h"
+#include "latewood/compiler/Engines/CPU/SymbolicShapes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -17,27 +19,50 @@
 using namespace mlir;
 using namespace latewood;
 using cpu::ContractOp;
+using cpu::SymbolicSize;
+
+// The shapes of the operands; nothing where one is not known, or where its type says less than is known.
+static std::optional<SmallVector<SmallVector<SymbolicSize>>> getOperandShapes(ContractOp contract) {
+  SmallVector<SmallVector<SymbolicSize>> shapes;
+  for (Value operand : contract.getOperands()) {
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    std::optional<SmallVector<SymbolicSize>> shape =
+        type ? cpu::getSymbolicShape(operand) : SmallVector<SymbolicSize>();
+    if (!shape || (type && ArrayRef(cpu::toStaticShape(*shape)) != type.getShape()))
+      return std::nullopt;
+    shapes.push_back(std::move(*shape));
+  }
+  return shapes;
+}
+
+static Value createEmpty(OpBuilder &builder, Location loc, ArrayRef<SymbolicSize> shape, Type element) {
+  return tensor::EmptyOp::create(builder, loc, cpu::materializeFold(builder, loc, shape), element);
+}
 
 // Splits dimension `dim` of the space into dimensions of the given extents, outermost first. Operands are reshaped
 // accordingly; the old result is the new one, reshaped back.
-static void splitDim(ContractOp contract, unsigned dim, ArrayRef<int64_t> extents, RewriterBase &rewriter) {
+static LogicalResult splitDim(ContractOp contract, unsigned dim, ArrayRef<SymbolicSize> extents,
+                              RewriterBase &rewriter) {
+  auto shapes = getOperandShapes(contract);
+  if (!shapes)
+    return failure();
   unsigned parts = extents.size(), numDims = contract.getNumDims() + parts - 1;
   Location loc = contract.getLoc();
   rewriter.setInsertionPoint(contract);
   SmallVector<Value> operands;
   SmallVector<AffineMap> maps;
   SmallVector<ReassociationIndices> resultGroups;
-  for (auto [operand, map] : llvm::zip_equal(contract.getOperands(), contract.getMaps())) {
+  for (auto [operand, map, oldShape] : llvm::zip_equal(contract.getOperands(), contract.getMaps(), *shapes)) {
     SmallVector<AffineExpr> results;
     SmallVector<ReassociationIndices> groups;
-    SmallVector<int64_t> shape;
+    SmallVector<SymbolicSize> shape;
     for (auto [position, expression] : llvm::enumerate(map.getResults())) {
       unsigned old = cast<AffineDimExpr>(expression).getPosition();
       groups.emplace_back();
       for (unsigned part = 0, e = old == dim ? parts : 1; part < e; ++part) {
         groups.back().push_back(results.size());
         results.push_back(rewriter.getAffineDimExpr(old == dim ? dim + part : old > dim ? old + parts - 1 : old));
-        shape.push_back(old == dim ? extents[part] : cast<ShapedType>(operand.getType()).getDimSize(position));
+        shape.push_back(old == dim ? extents[part] : oldShape[position]);
       }
     }
     maps.push_back(AffineMap::get(numDims, 0, results, rewriter.getContext()));
@@ -46,10 +71,11 @@ static void splitDim(ContractOp contract, unsigned dim, ArrayRef<int64_t> extent
     if (!type || results.size() == map.getNumResults())
       operands.push_back(operand);
     else if (operand.getDefiningOp<tensor::EmptyOp>())
-      operands.push_back(tensor::EmptyOp::create(rewriter, loc, shape, type.getElementType()));
+      operands.push_back(createEmpty(rewriter, loc, shape, type.getElementType()));
     else
       operands.push_back(tensor::ExpandShapeOp::create(
-          rewriter, loc, RankedTensorType::get(shape, type.getElementType()), operand, groups));
+          rewriter, loc, RankedTensorType::get(cpu::toStaticShape(shape), type.getElementType()), operand, groups,
+          cpu::materializeFold(rewriter, loc, shape)));
   }
   NamedAttrList attributes(contract->getAttrs());
   attributes.set(contract.getIndexingMapsAttrName(), rewriter.getAffineMapArrayAttr(maps));
@@ -60,11 +86,15 @@ static void splitDim(ContractOp contract, unsigned dim, ArrayRef<int64_t> extent
   else
     rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(contract, contract.getResult().getType(), split.getResult(),
                                                          resultGroups);
+  return success();
 }
 
 // Makes one dimension of each group of dimensions of the space, whose members lie beside each other in every operand
-// that has them. Operands are reshaped accordingly; the result has the coarser shape.
+// that has them. Operands are reshaped accordingly; the result has the coarser shape. Null where shapes are not known.
 static ContractOp mergeDims(ContractOp contract, ArrayRef<SmallVector<unsigned>> groups, RewriterBase &rewriter) {
+  auto shapes = getOperandShapes(contract);
+  if (!shapes)
+    return {};
   Location loc = contract.getLoc();
   rewriter.setInsertionPoint(contract);
   // A group is represented by its first dimension.
@@ -79,30 +109,31 @@ static ContractOp mergeDims(ContractOp contract, ArrayRef<SmallVector<unsigned>>
 
   SmallVector<Value> operands;
   SmallVector<AffineMap> maps;
-  for (auto [operand, map] : llvm::zip_equal(contract.getOperands(), contract.getMaps())) {
+  for (auto [operand, map, oldShape] : llvm::zip_equal(contract.getOperands(), contract.getMaps(), *shapes)) {
     SmallVector<AffineExpr> results;
     SmallVector<ReassociationIndices> reassociation;
-    SmallVector<int64_t> shape;
+    SmallVector<SymbolicSize> shape;
     auto type = dyn_cast<RankedTensorType>(operand.getType());
     for (auto [position, expression] : llvm::enumerate(map.getResults())) {
       unsigned dim = cast<AffineDimExpr>(expression).getPosition();
       if (isGone[dim]) {
         reassociation.back().push_back(position);
-        shape.back() *= type.getDimSize(position);
+        shape.back() *= oldShape[position];
         continue;
       }
       reassociation.push_back({static_cast<int64_t>(position)});
-      shape.push_back(type.getDimSize(position));
+      shape.push_back(oldShape[position]);
       results.push_back(rewriter.getAffineDimExpr(newDims[dim]));
     }
     maps.push_back(AffineMap::get(numDims, 0, results, rewriter.getContext()));
     if (!type || results.size() == map.getNumResults())
       operands.push_back(operand);
     else if (operand.getDefiningOp<tensor::EmptyOp>())
-      operands.push_back(tensor::EmptyOp::create(rewriter, loc, shape, type.getElementType()));
+      operands.push_back(createEmpty(rewriter, loc, shape, type.getElementType()));
     else
       operands.push_back(tensor::CollapseShapeOp::create(
-          rewriter, loc, RankedTensorType::get(shape, type.getElementType()), operand, reassociation));
+          rewriter, loc, RankedTensorType::get(cpu::toStaticShape(shape), type.getElementType()), operand,
+          reassociation));
   }
   NamedAttrList attributes(contract->getAttrs());
   attributes.set(contract.getIndexingMapsAttrName(), rewriter.getAffineMapArrayAttr(maps));
@@ -118,7 +149,7 @@ struct MergeForConsumer : OpRewritePattern<tensor::CollapseShapeOp> {
 
   LogicalResult matchAndRewrite(tensor::CollapseShapeOp collapse, PatternRewriter &rewriter) const override {
     auto contract = collapse.getSrc().getDefiningOp<ContractOp>();
-    if (!contract || !contract.hasPlainMaps() || !contract->hasOneUse() || !collapse.getResultType().hasStaticShape())
+    if (!contract || !contract.hasPlainMaps() || !contract->hasOneUse())
       return failure();
     SmallVector<AffineMap> maps = contract.getMaps();
     SmallVector<SmallVector<unsigned>> groups;
@@ -141,7 +172,10 @@ struct MergeForConsumer : OpRewritePattern<tensor::CollapseShapeOp> {
     }
     if (groups.empty())
       return failure();
-    rewriter.replaceOp(collapse, mergeDims(contract, groups, rewriter).getResult());
+    ContractOp merged = mergeDims(contract, groups, rewriter);
+    if (!merged || merged.getResult().getType() != collapse.getResultType())
+      return failure();
+    rewriter.replaceOp(collapse, merged.getResult());
     return success();
   }
 };
@@ -154,8 +188,7 @@ struct SplitForConsumer : OpRewritePattern<tensor::ExpandShapeOp> {
 
   LogicalResult matchAndRewrite(tensor::ExpandShapeOp expand, PatternRewriter &rewriter) const override {
     auto contract = expand.getSrc().getDefiningOp<ContractOp>();
-    if (!contract || !contract.hasPlainMaps() || !contract->hasOneUse() || !expand->hasOneUse() ||
-        !expand.getResultType().hasStaticShape())
+    if (!contract || !contract.hasPlainMaps() || !contract->hasOneUse() || !expand->hasOneUse())
       return failure();
     auto consumer = dyn_cast<linalg::GenericOp>(*expand->user_begin());
     if (!consumer || consumer.getNumReductionLoops() || consumer.getNumDpsInits() != 1 ||
@@ -165,12 +198,14 @@ struct SplitForConsumer : OpRewritePattern<tensor::ExpandShapeOp> {
       if (group.size() == 1)
         continue;
       // One dimension at a time: the pattern matches again for the next one, on the folded reshape.
-      SmallVector<int64_t> extents;
+      SmallVector<SymbolicSize> extents;
       for (int64_t i : group)
-        extents.push_back(expand.getResultType().getDimSize(i));
+        extents.push_back(cpu::getSymbolicSize(expand.getMixedOutputShape()[i]));
+      // They are part of the product's shape, so that they have to be there before it.
+      if (!cpu::areKnownBefore(extents, contract))
+        return failure();
       unsigned dim = cast<AffineDimExpr>(contract.getInitMap().getResult(position)).getPosition();
-      splitDim(contract, dim, extents, rewriter);
-      return success();
+      return splitDim(contract, dim, extents, rewriter);
     }
     return failure();
   }
@@ -186,28 +221,30 @@ struct SplitForProducer : OpRewritePattern<ContractOp> {
       return failure();
     for (unsigned i = 0; i < 2; ++i) {
       auto collapse = contract.getOperand(i).getDefiningOp<tensor::CollapseShapeOp>();
-      if (!collapse || !collapse.getSrcType().hasStaticShape())
+      if (!collapse)
+        continue;
+      std::optional<SmallVector<SymbolicSize>> source = cpu::getSymbolicShape(collapse.getSrc());
+      if (!source)
         continue;
       std::optional<cpu::TensorCopy> copy = cpu::matchTensorCopy(collapse.getSrc());
       if (!copy || copy->map.getNumResults() != copy->map.getNumDims())
         continue;
-      SmallVector<std::pair<unsigned, SmallVector<int64_t>>> splits;
+      SmallVector<std::pair<unsigned, SmallVector<SymbolicSize>>> splits;
       bool inResult = false;
       for (auto [position, group] : llvm::enumerate(collapse.getReassociationIndices())) {
         if (group.size() == 1)
           continue;
         unsigned dim = cast<AffineDimExpr>(contract.getMap(i).getResult(position)).getPosition();
         inResult |= contract.getInitMap().isFunctionOfDim(dim);
-        SmallVector<int64_t> extents;
-        for (int64_t source : group)
-          extents.push_back(collapse.getSrcType().getDimSize(source));
+        SmallVector<SymbolicSize> extents;
+        for (int64_t part : group)
+          extents.push_back((*source)[part]);
         splits.emplace_back(dim, extents);
       }
       if (splits.empty() || (inResult && !(contract->hasOneUse() && isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
                                                                         *contract->user_begin()))))
         continue;
-      splitDim(contract, splits.front().first, splits.front().second, rewriter);
-      return success();
+      return splitDim(contract, splits.front().first, splits.front().second, rewriter);
     }
     return failure();
   }

@@ -89,7 +89,21 @@ int main(int argc, char **argv) {
   check(latewood_buffer_wait(result));
   check(latewood_buffer_read(result, out, sizeof out));
   printf("last %g\n", (double)out[3][1]);
+
+  /* A part of a buffer is a buffer on the same memory, which it keeps. */
+  const int64_t start[2] = {2, 0}, limit[2] = {4, 2};
+  latewood_buffer *rows = NULL, *shared = NULL;
+  check(latewood_buffer_slice(result, start, limit, NULL, &rows));
   latewood_buffer_release(result);
+  print_matrix(latewood_buffer_data(rows), 2, 2);
+
+  /* To another library without a copy, and (here) back. */
+  struct DLManagedTensorVersioned *tensor = NULL;
+  check(latewood_buffer_export_dlpack(rows, &tensor));
+  check(latewood_buffer_import_dlpack(tensor, &shared));
+  printf("shared: %d\n", latewood_buffer_data(shared) == latewood_buffer_data(rows));
+  latewood_buffer_release(rows);
+  latewood_buffer_release(shared);
 
   /* What a mistake looks like. */
   latewood_buffer *wrong[3] = {arguments[0], arguments[0], arguments[2]};
@@ -100,7 +114,8 @@ int main(int argc, char **argv) {
 
   latewood_session_statistics statistics = {.struct_size = sizeof statistics};
   check(latewood_session_get_statistics(session, &statistics));
-  printf("calls %llu\n", (unsigned long long)statistics.calls);
+  printf("calls %llu, %llu bytes of results; time: %d\n", (unsigned long long)statistics.calls,
+         (unsigned long long)statistics.result_bytes, statistics.call_nanoseconds > 0);
 
   /* In any order. */
   latewood_client_release(client);

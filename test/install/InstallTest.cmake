@@ -68,8 +68,11 @@ result 0: 4 2 of f32
 105 26
 109 32
 last 32
+105 26
+109 32
+shared: 1
 InvalidArgument: function 'main', argument 1: Runtime shape mismatch: expected [3, 2], got [4, 3]
-calls 3
+calls 3, 96 bytes of results; time: 1
 b is free: 1
 ")
 run(text ${WORK}/cpp/affine ${WORK}/cpp/affine.lwx)

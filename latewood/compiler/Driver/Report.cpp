@@ -69,7 +69,7 @@ void Report::afterPass(StringRef pass, Operation *op, ModuleOp root, const PassS
 }
 
 void Report::addTime(StringRef phase, StringRef what, double milliseconds) {
-  passes.push_back(Object{{"phase", phase}, {"pass", what}, {"on", ""}, {"milliseconds", milliseconds}});
+  passes.push_back(Object{{"phase", phase.str()}, {"pass", what.str()}, {"on", ""}, {"milliseconds", milliseconds}});
 }
 
 void Report::addHostGraphs(ModuleOp root) {
@@ -126,7 +126,7 @@ static Object toObject(const Diagnostic &diagnostic) {
                 {"location", llvm::json::fixUTF8(diagnostic.location)},
                 {"line", llvm::json::fixUTF8(diagnostic.sourceLine)},
                 {"column", diagnostic.column},
-                {"pass", StringRef(diagnostic.pass).split('{').first},
+                {"pass", StringRef(diagnostic.pass).split('{').first.str()},
                 {"notes", std::move(notes)}};
 }
 

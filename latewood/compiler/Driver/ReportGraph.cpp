@@ -49,7 +49,7 @@ Array countNested(Operation *op) {
   llvm::stable_sort(entries, [](auto &a, auto &b) { return a.second > b.second; });
   Array result;
   for (auto &[name, count] : entries)
-    result.push_back(Array{name, count});
+    result.push_back(Array{name.str(), count});
   return result;
 }
 
@@ -78,14 +78,14 @@ struct Builder {
       auto number = static_cast<int64_t>(nodes.size());
       numbers[&op] = number;
       Object node{
-          {"kind", kindOf(&op)}, {"label", op.getName().getStringRef()}, {"location", locationText(op.getLoc())}};
+          {"kind", kindOf(&op)}, {"label", op.getName().getStringRef().str()}, {"location", locationText(op.getLoc())}};
       Array types;
       for (Type type : op.getResultTypes())
         types.push_back(toText(type));
       node["types"] = std::move(types);
       node["operations"] = countNested(&op);
       if (auto callee = op.getAttrOfType<SymbolRefAttr>("callee")) {
-        node["callee"] = callee.getLeafReference().getValue();
+        node["callee"] = llvm::json::fixUTF8(callee.getLeafReference().getValue());
         node["label"] = llvm::json::fixUTF8("@" + callee.getLeafReference().str());
         node["operations"] = countCallee(&op, callee);
       }
@@ -114,7 +114,7 @@ struct Builder {
       }
     }
     graphs.push_back(Object{{"name", llvm::json::fixUTF8(name)},
-                            {"level", level},
+                            {"level", level.str()},
                             {"inner", !isFunction},
                             {"nodes", std::move(nodes)},
                             {"edges", std::move(edges)}});

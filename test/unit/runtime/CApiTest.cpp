@@ -239,6 +239,101 @@ TEST_F(CApiTest, Views) {
   }
 }
 
+TEST_F(CApiTest, SlicesAndReshapes) {
+  int released = 0;
+  auto release = [](void *context) { ++*static_cast<int *>(context); };
+  float elements[] = {1, 2, 3, 4, 5, 6};
+  int64_t shape[] = {3, 2}, start[] = {1, 0}, limit[] = {3, 2}, step[] = {1, 2}, flat[] = {4}, wrong[] = {5};
+  latewood_buffer *base = nullptr, *slice = nullptr, *strided = nullptr, *reshaped = nullptr, *none = nullptr;
+  EXPECT_OK(latewood_buffer_create_view(client, elements, LATEWOOD_TYPE_f32, 2, shape, nullptr, 0, release, &released,
+                                        &base));
+  EXPECT_OK(latewood_buffer_slice(base, start, limit, nullptr, &slice));
+  EXPECT_OK(latewood_buffer_slice(base, start, limit, step, &strided));
+  EXPECT_OK(latewood_buffer_reshape(slice, 1, flat, &reshaped));
+  EXPECT_EQ(latewood_buffer_data(slice), elements + 2);
+  EXPECT_EQ(read(strided), (Floats{3, 5}));
+  EXPECT_EQ(read(reshaped), (Floats{3, 4, 5, 6}));
+
+  // Out of bounds, and what cannot be reshaped.
+  EXPECT_NE(text(latewood_buffer_slice(base, limit, start, nullptr, &none)), "");
+  limit[0] = 4;
+  EXPECT_NE(text(latewood_buffer_slice(base, start, limit, nullptr, &none)), "");
+  start[0] = -1, limit[0] = 3;
+  EXPECT_NE(text(latewood_buffer_slice(base, start, limit, nullptr, &none)), "");
+  start[0] = 1, step[0] = 0;
+  EXPECT_NE(text(latewood_buffer_slice(base, start, limit, step, &none)), "");
+  EXPECT_EQ(text(latewood_buffer_slice(base, nullptr, limit, step, &none)),
+            "InvalidArgument: 'start' must not be NULL");
+  EXPECT_NE(text(latewood_buffer_reshape(slice, 1, wrong, &none)), "");
+  EXPECT_NE(text(latewood_buffer_reshape(strided, 1, flat, &none)), "");
+  EXPECT_EQ(none, nullptr);
+
+  // Each keeps the memory.
+  for (latewood_buffer *buffer : {base, slice, strided}) {
+    latewood_buffer_release(buffer);
+    EXPECT_EQ(released, 0);
+  }
+  EXPECT_EQ(read(reshaped), (Floats{3, 4, 5, 6}));
+  latewood_buffer_release(reshaped);
+  EXPECT_EQ(released, 1);
+}
+
+TEST_F(CApiTest, DLPack) {
+  latewood_buffer *base = floats({1, 2, 3, 4, 5, 6, 7, 8}), *again = nullptr, *older = nullptr;
+  const int64_t start[] = {2}, limit[] = {8}, step[] = {3};
+  latewood_buffer *slice = nullptr;
+  EXPECT_OK(latewood_buffer_slice(base, start, limit, step, &slice));
+  DLManagedTensorVersioned *tensor = nullptr;
+  DLManagedTensor *unversioned = nullptr;
+  EXPECT_OK(latewood_buffer_export_dlpack(slice, &tensor));
+  EXPECT_OK(latewood_buffer_export_dlpack_unversioned(slice, &unversioned));
+  latewood_buffer_release(slice);
+  latewood_buffer_release(base);
+  EXPECT_OK(latewood_buffer_import_dlpack(tensor, &again));
+  EXPECT_OK(latewood_buffer_import_dlpack_unversioned(unversioned, &older));
+  EXPECT_EQ(latewood_buffer_data(again), latewood_buffer_data(older));
+  EXPECT_EQ(latewood_buffer_strides(again)[0], 3);
+  EXPECT_EQ(read(again), (Floats{3, 6}));
+  latewood_buffer_release(again);
+  EXPECT_EQ(read(older), (Floats{3, 6}));
+  latewood_buffer_release(older);
+
+  // Read-only memory needs the form that can say so.
+  const float constant[] = {1};
+  const int64_t one[] = {1};
+  EXPECT_OK(latewood_buffer_create_view(client, const_cast<float *>(constant), LATEWOOD_TYPE_f32, 1, one, nullptr, 1,
+                                        nullptr, nullptr, &base));
+  EXPECT_NE(text(latewood_buffer_export_dlpack_unversioned(base, &unversioned)), "");
+  EXPECT_OK(latewood_buffer_export_dlpack(base, &tensor));
+  EXPECT_OK(latewood_buffer_import_dlpack(tensor, &again));
+  EXPECT_EQ(latewood_buffer_is_read_only(again), 1);
+  latewood_buffer_release(again);
+  latewood_buffer_release(base);
+  EXPECT_EQ(text(latewood_buffer_import_dlpack(nullptr, &again)), "InvalidArgument: 'tensor' must not be NULL");
+}
+
+TEST_F(CApiTest, CallsAreCountedAndTimed) {
+  latewood_buffer *argument = floats(Floats(8, 1)), *wrong = floats(Floats(3, 1)), *result = nullptr;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_OK(latewood_session_call(session, find("double"), &argument, 1, &result, 1));
+    latewood_buffer_release(std::exchange(result, nullptr));
+  }
+  EXPECT_NE(text(latewood_session_call(session, find("double"), &wrong, 1, &result, 1)), "");
+  latewood_session_statistics statistics = {};
+  statistics.struct_size = sizeof statistics;
+  EXPECT_OK(latewood_session_get_statistics(session, &statistics));
+  EXPECT_EQ(statistics.calls, 3u);
+  EXPECT_EQ(statistics.argument_bytes, 3u * 32);
+  EXPECT_EQ(statistics.result_bytes, 3u * 32);
+  EXPECT_EQ(statistics.results.bytes, 3u * 32);
+  EXPECT_GE(statistics.system_peak_bytes, 32);
+  EXPECT_GT(statistics.call_nanoseconds, 0u);
+  EXPECT_LE(statistics.longest_call_nanoseconds, statistics.call_nanoseconds);
+  EXPECT_LT(statistics.call_nanoseconds, 10'000'000'000u);
+  latewood_buffer_release(argument);
+  latewood_buffer_release(wrong);
+}
+
 TEST_F(CApiTest, Streams) {
   latewood_stream *stream = nullptr, *other = nullptr;
   EXPECT_OK(latewood_stream_create(&stream));

@@ -395,6 +395,18 @@ TEST_F(FaultInjectionTest, CInterface) {
           status = latewood_buffer_create_copy(own, elements, LATEWOOD_TYPE_f32, 1, shape, nullptr, &buffer);
         if (!status)
           status = latewood_session_call(created, function, &buffer, 1, &result, 1);
+        latewood_buffer *slice = nullptr, *shared = nullptr;
+        DLManagedTensorVersioned *tensor = nullptr;
+        const int64_t start[] = {4}, limit[] = {8};
+        if (!status)
+          status = latewood_buffer_slice(result, start, limit, nullptr, &slice);
+        if (!status)
+          status = latewood_buffer_export_dlpack(slice, &tensor);
+        if (!status)
+          status = latewood_buffer_import_dlpack(tensor, &shared);
+        require(status || static_cast<float *>(latewood_buffer_data(shared))[3] == 16, "shared");
+        latewood_buffer_release(slice);
+        latewood_buffer_release(shared);
         if (!status)
           status = latewood_buffer_read(result, elements, sizeof elements);
         require(status || elements[7] == 16, "doubled");

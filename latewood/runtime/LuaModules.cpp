@@ -78,6 +78,20 @@ int checkWords(lua_State *lua, int first, int64_t *words) {
   return std::max(count, 0);
 }
 
+/// The words of the table at `index`, in memory that Lua owns; their number.
+int64_t *tableWords(lua_State *lua, int index, lua_Integer &count) {
+  if (!lua_istable(lua, index))
+    raiseOperand(lua, index, "a table");
+  count = static_cast<lua_Integer>(lua_rawlen(lua, index));
+  auto *words = static_cast<int64_t *>(lua_newuserdatauv(lua, static_cast<size_t>(count) * sizeof(int64_t), 0));
+  for (lua_Integer i = 0; i < count; ++i) {
+    lua_rawgeti(lua, index, i + 1);
+    words[i] = checkWord(lua, -1);
+    lua_pop(lua, 1);
+  }
+  return words;
+}
+
 //===--- core ----------------------------------------------------------------------------------------------------===//
 
 int coreDim(lua_State *lua) {
@@ -241,19 +255,66 @@ int cpuLaunch(lua_State *lua) {
   auto kernel = reinterpret_cast<Kernel>(checkBuffer(lua, 1));
   int64_t few[maxValues];
   int64_t *words = few;
-  if (lua_istable(lua, 2)) {
-    auto count = static_cast<lua_Integer>(lua_rawlen(lua, 2));
-    words = static_cast<int64_t *>(lua_newuserdatauv(lua, static_cast<size_t>(count) * sizeof(int64_t), 0));
-    for (lua_Integer i = 0; i < count; ++i) {
-      lua_rawgeti(lua, 2, i + 1);
-      words[i] = checkWord(lua, -1);
-      lua_pop(lua, 1);
-    }
-  } else {
+  lua_Integer count;
+  if (lua_istable(lua, 2))
+    words = tableWords(lua, 2, count);
+  else
     checkWords(lua, 2, words);
-  }
   launch(contextOf(lua), kernel, words);
   return 0;
+}
+
+//===--- engine --------------------------------------------------------------------------------------------------===//
+
+/// Operands from words: data, rank, extents, for each. A rank of -1: the data is a number, which is put into memory.
+lw_operand *checkOperands(lua_State *lua, int index, lua_Integer &count) {
+  lua_Integer words;
+  int64_t *list = tableWords(lua, index, words);
+  auto *operands =
+      static_cast<lw_operand *>(lua_newuserdatauv(lua, static_cast<size_t>(words) * sizeof(lw_operand), 0));
+  count = 0;
+  for (lua_Integer at = 0; at + 1 < words; at += 2 + std::max<int64_t>(list[at + 1], 0)) {
+    bool isNumber = list[at + 1] < 0;
+    operands[count++] = {isNumber ? static_cast<void *>(list + at) : reinterpret_cast<void *>(list[at]), list + at + 2};
+  }
+  return operands;
+}
+
+/// enqueue(engine, {input words...}, {output words...})
+int engineEnqueue(lua_State *lua) {
+  lua_Integer inputs, outputs;
+  int64_t number = checkInteger(lua, 1);
+  lw_operand *input = checkOperands(lua, 2, inputs), *output = checkOperands(lua, 3, outputs);
+  lw_call *call = callOf(lua);
+  return call->api->enqueue(call, number, input, inputs, output, outputs) == 0 ? 0 : raise(lua);
+}
+
+/// enqueue_alloc(engine, {input words...}, {slot, rank, ...}): a table with each result's buffer and all its extents.
+int engineEnqueueAlloc(lua_State *lua) {
+  lua_Integer inputs, words;
+  int64_t number = checkInteger(lua, 1);
+  lw_operand *input = checkOperands(lua, 2, inputs);
+  int64_t *list = tableWords(lua, 3, words);
+  lua_Integer count = words / 2;
+  auto bytes = static_cast<size_t>(count) * (sizeof(lw_operand) + sizeof(int64_t));
+  auto *results = static_cast<lw_operand *>(lua_newuserdatauv(lua, bytes, 0));
+  auto *slots = reinterpret_cast<int64_t *>(results + count);
+  for (lua_Integer i = 0; i < count; ++i)
+    slots[i] = list[2 * i];
+  lw_call *call = callOf(lua);
+  if (call->api->enqueue_alloc(call, number, input, inputs, slots, results, count) != 0)
+    return raise(lua);
+  lua_createtable(lua, static_cast<int>(words), 0);
+  lua_Integer at = 0;
+  for (lua_Integer i = 0; i < count; ++i) {
+    lua_pushlightuserdata(lua, results[i].data);
+    lua_rawseti(lua, -2, ++at);
+    for (int64_t d = 0; d < list[2 * i + 1]; ++d) {
+      lua_pushinteger(lua, results[i].extents[d]);
+      lua_rawseti(lua, -2, ++at);
+    }
+  }
+  return 1;
 }
 
 //===--- int -----------------------------------------------------------------------------------------------------===//
@@ -328,14 +389,16 @@ constexpr Function coreFunctions[] = {{"dim", coreDim},
                                       {"store_i64", coreStore<int64_t>},
                                       {"fail", coreFail}};
 constexpr Function cpuFunctions[] = {{"kernel", cpuKernel}, {"launch", cpuLaunch}};
+constexpr Function engineFunctions[] = {{"enqueue", engineEnqueue}, {"enqueue_alloc", engineEnqueueAlloc}};
 constexpr Function intFunctions[] = {{"div_s", intDivS}, {"rem_s", intRemS}, {"div_u", intDivU}, {"rem_u", intRemU},
                                      {"shl", intShl},    {"shr_u", intShrU}, {"shr_s", intShrS}};
 } // namespace
 
 void openLuaModules(lua_State *lua) {
   using Functions = std::span<const Function>;
-  for (auto [name, functions] : {std::pair("core", Functions(coreFunctions)), std::pair("cpu", Functions(cpuFunctions)),
-                                 std::pair("int", Functions(intFunctions))}) {
+  for (auto [name, functions] :
+       {std::pair("core", Functions(coreFunctions)), std::pair("cpu", Functions(cpuFunctions)),
+        std::pair("engine", Functions(engineFunctions)), std::pair("int", Functions(intFunctions))}) {
     lua_createtable(lua, 0, static_cast<int>(functions.size()));
     for (const Function &function : functions) {
       lua_pushcfunction(lua, function.function);

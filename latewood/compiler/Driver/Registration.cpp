@@ -13,10 +13,12 @@
 #include "latewood/compiler/Dialect/Sdy/Sdy.h"
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "latewood/compiler/Dialect/TensorRT/TensorRT.h"
+#include "latewood/compiler/Dialect/TensorRTRuntime/TensorRTRuntime.h"
 #include "latewood/compiler/Driver/Passes.h"
 #include "latewood/compiler/Driver/Phases.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
 #include "latewood/compiler/Engines/Registry.h"
+#include "latewood/compiler/Engines/TensorRT/Passes.h"
 #include "latewood/compiler/Import/Passes.h"
 #include "latewood/compiler/Input/InlinerExtension.h"
 #include "latewood/compiler/Input/Passes.h"
@@ -53,7 +55,8 @@ using namespace mlir;
 
 void latewood::driver::registerDialects(DialectRegistry &registry) {
   registry.insert<check::CheckDialect, chlo::CHLODialect, cpu::CPUDialect, executor::ExecutorDialect, plan::PlanDialect,
-                  quant::QuantDialect, sdy::SdyDialect, stablehlo::StableHLODialect, tensorrt::TensorRTDialect>();
+                  quant::QuantDialect, sdy::SdyDialect, stablehlo::StableHLODialect, tensorrt::TensorRTDialect,
+                  tensorrt_runtime::TensorRTRuntimeDialect>();
   registry
       .insert<affine::AffineDialect, arith::ArithDialect, bufferization::BufferizationDialect, cf::ControlFlowDialect,
               func::FuncDialect, index::IndexDialect, linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect,
@@ -101,6 +104,7 @@ void latewood::driver::registerPasses() {
     import::registerImportPasses();
     input::registerInputPasses();
     lower::registerLowerPasses();
+    tensorrt::registerTensorRTPasses();
     registerPhasePipelines();
   });
 }

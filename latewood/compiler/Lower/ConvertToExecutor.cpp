@@ -8,6 +8,7 @@
 
 #include "latewood/compiler/Dialect/Executor/Executor.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Dialect/TensorRTRuntime/TensorRTRuntime.h"
 #include "latewood/compiler/Lower/Passes.h"
 #include "latewood/compiler/Lower/ScalarsToExecutor.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -58,9 +59,10 @@ private:
         convertScalarToExecutor(rewriter, op))
       return success();
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-        .Case<memref::AllocOp, memref::DeallocOp, memref::CopyOp, memref::DimOp, memref::LoadOp, memref::CastOp,
-              memref::CollapseShapeOp, memref::ExpandShapeOp, memref::ViewOp, plan::AssertOp, plan::CallOp, scf::IfOp,
-              scf::WhileOp, scf::ForOp>([&](auto typed) { return convertOp(typed); })
+        .Case<memref::AllocOp, memref::DeallocOp, memref::CopyOp, memref::DimOp, memref::LoadOp, memref::StoreOp,
+              memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp, memref::ViewOp, plan::AssertOp,
+              plan::CallOp, scf::IfOp, scf::WhileOp, scf::ForOp, tensorrt_runtime::EnqueueOp,
+              tensorrt_runtime::EnqueueAllocOp>([&](auto typed) { return convertOp(typed); })
         .Case([&](cf::AssertOp assertion) {
           rewriter.replaceOpWithNewOp<executor::AssertOp>(op, assertion.getArg(), assertion.getMsg(), ValueRange());
           return success();
@@ -130,18 +132,34 @@ private:
     return success();
   }
 
-  LogicalResult convertOp(memref::LoadOp load) {
-    MemRefType type = load.getMemRefType();
+  // The number, row-major, of an element at constant indices.
+  static FailureOr<int64_t> getPosition(Operation *op, MemRefType type, ValueRange indices) {
     int64_t position = 0;
-    for (auto [index, extent] : llvm::zip(load.getIndices(), type.getShape())) {
+    for (auto [index, extent] : llvm::zip(indices, type.getShape())) {
       APInt value;
       if (!matchPattern(index, m_ConstantInt(&value)) || ShapedType::isDynamic(extent))
-        return load.emitError("reads an element at a place that is not constant");
+        return op->emitError("reads or writes an element at a place that is not constant");
       position = position * extent + value.getSExtValue();
     }
     if (!type.getElementType().isIntOrIndex())
-      return load.emitError() << "reads an element of type " << type.getElementType() << "; the host computes integers";
-    rewriter.replaceOpWithNewOp<executor::LoadOp>(load, load.getType(), load.getMemref(), position);
+      return op->emitError() << "reads or writes an element of type " << type.getElementType()
+                             << "; the host computes integers";
+    return position;
+  }
+
+  LogicalResult convertOp(memref::LoadOp load) {
+    auto position = getPosition(load, load.getMemRefType(), load.getIndices());
+    if (failed(position))
+      return failure();
+    rewriter.replaceOpWithNewOp<executor::LoadOp>(load, load.getType(), load.getMemref(), *position);
+    return success();
+  }
+
+  LogicalResult convertOp(memref::StoreOp store) {
+    auto position = getPosition(store, store.getMemRefType(), store.getIndices());
+    if (failed(position))
+      return failure();
+    rewriter.replaceOpWithNewOp<executor::StoreOp>(store, store.getValueToStore(), store.getMemref(), *position);
     return success();
   }
 
@@ -245,6 +263,27 @@ private:
     return success();
   }
 
+  // The engine has the name that it had in its module.
+  static FlatSymbolRefAttr getEngineName(SymbolRefAttr name) { return FlatSymbolRefAttr::get(name.getLeafReference()); }
+
+  LogicalResult convertOp(tensorrt_runtime::EnqueueOp run) {
+    rewriter.replaceOpWithNewOp<executor::EnqueueOp>(run, getEngineName(run.getEngine()), run.getInputs(),
+                                                     run.getOuts());
+    return success();
+  }
+
+  LogicalResult convertOp(tensorrt_runtime::EnqueueAllocOp run) {
+    int64_t dynamic = 0;
+    for (Type type : run.getResultTypes())
+      dynamic += cast<MemRefType>(type).getNumDynamicDims();
+    SmallVector<Type> extents(dynamic, rewriter.getIndexType());
+    auto lowered =
+        executor::EnqueueAllocOp::create(rewriter, run.getLoc(), run.getResultTypes(), extents,
+                                         getEngineName(run.getEngine()), run.getInputs(), run.getSlotsAttr());
+    rewriter.replaceOp(run, lowered.getBuffers());
+    return success();
+  }
+
   LogicalResult convertOp(plan::CallOp call) {
     auto bytes = getScratchBytes(call);
     if (failed(bytes))
@@ -278,6 +317,23 @@ public:
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (failed(HostFunctionLowering(function, symbols).run()))
         return signalPassFailure();
+    moveEngines();
+  }
+
+private:
+  // Engines leave the modules of their clusters, which have nothing else in them.
+  void moveEngines() {
+    OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
+    for (Operation &module : llvm::make_early_inc_range(getOperation().getBody()->getOperations())) {
+      if (!module.hasTrait<OpTrait::SymbolTable>())
+        continue;
+      auto engines = llvm::to_vector(module.getRegion(0).getOps<tensorrt_runtime::EngineOp>());
+      for (tensorrt_runtime::EngineOp engine : engines)
+        executor::EngineOp::create(builder, engine.getLoc(), engine.getSymName(), "tensorrt", engine.getVersion(),
+                                   engine.getSerialized());
+      if (!engines.empty())
+        module.erase();
+    }
   }
 };
 

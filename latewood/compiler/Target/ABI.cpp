@@ -19,13 +19,16 @@ static_assert(offsetof(lw_api, allocate) == 8 + 8 * static_cast<int>(ApiEntry::A
 static_assert(offsetof(lw_api, release) == 8 + 8 * static_cast<int>(ApiEntry::Release));
 static_assert(offsetof(lw_api, fail) == 8 + 8 * static_cast<int>(ApiEntry::Fail));
 static_assert(offsetof(lw_api, fail_format) == 8 + 8 * static_cast<int>(ApiEntry::FailFormat));
+static_assert(offsetof(lw_api, enqueue) == 8 + 8 * static_cast<int>(ApiEntry::Enqueue));
+static_assert(offsetof(lw_api, enqueue_alloc) == 8 + 8 * static_cast<int>(ApiEntry::EnqueueAlloc));
+static_assert(sizeof(lw_operand) == 16 && offsetof(lw_operand, extents) == 8);
 static_assert(offsetof(lw_call, api) == 8 * static_cast<int>(CallField::Api));
 static_assert(offsetof(lw_call, arguments) == 8 * static_cast<int>(CallField::Arguments));
 static_assert(offsetof(lw_call, argument_shapes) == 8 * static_cast<int>(CallField::ArgumentShapes));
 static_assert(offsetof(lw_call, constants) == 8 * static_cast<int>(CallField::Constants));
 static_assert(offsetof(lw_call, workspace) == 8 * static_cast<int>(CallField::Workspace));
 
-static constexpr int kApiEntries = 7, kCallFields = 5, kApiHeader = 2;
+static constexpr int kApiEntries = 9, kCallFields = 5, kApiHeader = 2;
 
 LLVM::LLVMStructType getApiType(MLIRContext *context) {
   Type i32 = IntegerType::get(context, 32), pointer = LLVM::LLVMPointerType::get(context);
@@ -66,6 +69,10 @@ LLVM::LLVMFunctionType getApiEntryType(MLIRContext *context, ApiEntry entry) {
     return LLVM::LLVMFunctionType::get(i32, {pointer, i32, pointer, i64});
   case ApiEntry::FailFormat:
     return LLVM::LLVMFunctionType::get(i32, {pointer, pointer, i64, pointer, i64});
+  case ApiEntry::Enqueue:
+    return LLVM::LLVMFunctionType::get(i32, {pointer, i64, pointer, i64, pointer, i64});
+  case ApiEntry::EnqueueAlloc:
+    return LLVM::LLVMFunctionType::get(i32, {pointer, i64, pointer, i64, pointer, pointer, i64});
   }
   llvm_unreachable("no such entry");
 }

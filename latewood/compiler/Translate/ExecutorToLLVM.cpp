@@ -22,8 +22,9 @@ namespace {
 
 class HostFunctionConverter {
 public:
-  HostFunctionConverter(ModuleOp module, const DenseMap<StringAttr, int64_t> &constantNumbers)
-      : module(module), constantNumbers(constantNumbers), builder(module.getContext()),
+  HostFunctionConverter(ModuleOp module, const DenseMap<StringAttr, int64_t> &constantNumbers,
+                        const DenseMap<StringAttr, int64_t> &engineNumbers)
+      : module(module), constantNumbers(constantNumbers), engineNumbers(engineNumbers), builder(module.getContext()),
         pointer(LLVM::LLVMPointerType::get(module.getContext())), i64(builder.getI64Type()) {}
 
   LogicalResult convert(func::FuncOp function, StringRef symbol) {
@@ -195,7 +196,8 @@ private:
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<executor::RequestOp, executor::ShapeOp, executor::AllocOp, executor::FreeOp, executor::CopyOp,
               executor::FillOp, executor::LoadOp, executor::StoreOp, executor::DimOp, executor::AssertOp,
-              executor::LaunchOp, scf::IfOp, scf::WhileOp, scf::ForOp>([&](auto typed) { return convertOp(typed); })
+              executor::LaunchOp, executor::EnqueueOp, executor::EnqueueAllocOp, scf::IfOp, scf::WhileOp, scf::ForOp>(
+            [&](auto typed) { return convertOp(typed); })
         .Case([&](executor::GetConstantOp get) {
           values[get] = abi::loadConstant(builder, loc, call, constantNumbers.lookup(get.getConstantAttr().getAttr()));
           return success();
@@ -355,6 +357,75 @@ private:
     return success();
   }
 
+  //===--- Engines of vendor libraries ---------------------------------------------------------------------------===//
+
+  void failUnlessZero(Value code) {
+    failIf(
+        compare(LLVM::ICmpPredicate::ne, code, LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0))));
+  }
+
+  // An array of lw_operand. A scalar is a buffer of one number.
+  FailureOr<Value> storeOperands(ValueRange operands) {
+    SmallVector<Value> words;
+    for (Value operand : operands) {
+      auto type = dyn_cast<MemRefType>(operand.getType());
+      if (!type) {
+        Value number = values.lookup(operand);
+        if (!number.getType().isInteger(64))
+          number = LLVM::ZExtOp::create(builder, loc, i64, number);
+        words.push_back(store(number));
+        words.push_back(null());
+        continue;
+      }
+      SmallVector<Value> extents;
+      for (int64_t dimension = 0; dimension < type.getRank(); ++dimension) {
+        auto extent = extentOf(operand, dimension);
+        if (mlir::failed(extent))
+          return failure();
+        extents.push_back(*extent);
+      }
+      words.push_back(values.lookup(operand));
+      words.push_back(type.hasStaticShape() ? staticShape(type) : store(extents));
+    }
+    return store(words);
+  }
+
+  LogicalResult convertOp(executor::EnqueueOp run) {
+    auto inputs = storeOperands(run.getInputs()), outs = storeOperands(run.getOuts());
+    if (mlir::failed(inputs) || mlir::failed(outs))
+      return run.emitError("takes a buffer whose extents are not visible");
+    failUnlessZero(abi::callApi(builder, loc, call, abi::ApiEntry::Enqueue,
+                                {constant(engineNumbers.lookup(run.getEngineAttr().getAttr())), *inputs,
+                                 constant(run.getInputs().size()), *outs, constant(run.getOuts().size())})
+                       .getResult());
+    return success();
+  }
+
+  LogicalResult convertOp(executor::EnqueueAllocOp run) {
+    auto inputs = storeOperands(run.getInputs());
+    if (mlir::failed(inputs))
+      return run.emitError("takes a buffer whose extents are not visible");
+    Value slots = store(llvm::map_to_vector(run.getSlots(), [&](int64_t slot) { return constant(slot); }));
+    Value results = store(SmallVector<Value>(2 * run.getBuffers().size(), constant(0)));
+    failUnlessZero(abi::callApi(builder, loc, call, abi::ApiEntry::EnqueueAlloc,
+                                {constant(engineNumbers.lookup(run.getEngineAttr().getAttr())), *inputs,
+                                 constant(run.getInputs().size()), slots, results, constant(run.getBuffers().size())})
+                       .getResult());
+    for (auto [index, buffer] : llvm::enumerate(run.getBuffers())) {
+      values[buffer] = LLVM::LoadOp::create(builder, loc, pointer, at(results, 16 * static_cast<int64_t>(index)), 8);
+      auto type = cast<MemRefType>(buffer.getType());
+      ValueRange extents = run.getExtentsOf(index);
+      if (extents.empty())
+        continue;
+      Value known = LLVM::LoadOp::create(builder, loc, pointer, at(results, 16 * static_cast<int64_t>(index) + 8), 8);
+      for (int64_t dimension = 0; dimension < type.getRank(); ++dimension)
+        if (type.isDynamicDim(dimension))
+          values[extents[type.getDynamicDimIndex(dimension)]] =
+              LLVM::LoadOp::create(builder, loc, i64, at(known, 8 * dimension), 8);
+    }
+    return success();
+  }
+
   //===--- Control flow ------------------------------------------------------------------------------------------===//
 
   void mapArguments(ValueRange from, ValueRange to) {
@@ -434,7 +505,7 @@ private:
   }
 
   ModuleOp module;
-  const DenseMap<StringAttr, int64_t> &constantNumbers;
+  const DenseMap<StringAttr, int64_t> &constantNumbers, &engineNumbers;
   OpBuilder builder;
   LLVM::LLVMPointerType pointer;
   Type i64;
@@ -454,8 +525,12 @@ FailureOr<std::vector<translate::Entry>> translate::convertExecutorToLLVM(Module
   for (auto constant : module.getOps<executor::ConstantOp>())
     constantNumbers.insert({constant.getSymNameAttr(), constantNumbers.size()});
 
+  DenseMap<StringAttr, int64_t> engineNumbers;
+  for (auto engine : module.getOps<executor::EngineOp>())
+    engineNumbers.insert({engine.getSymNameAttr(), engineNumbers.size()});
+
   std::vector<Entry> entries;
-  HostFunctionConverter converter(module, constantNumbers);
+  HostFunctionConverter converter(module, constantNumbers, engineNumbers);
   for (auto function : llvm::to_vector(module.getOps<func::FuncOp>())) {
     std::string symbol = "lw_entry_" + std::to_string(entries.size());
     entries.push_back({function.getName().str(), symbol});

@@ -35,6 +35,8 @@ public:
   explicit LuaWriter(ModuleOp module) : module(module) {
     for (auto constant : module.getOps<executor::ConstantOp>())
       constantNumbers.insert({constant.getSymNameAttr(), constantNumbers.size()});
+    for (auto engine : module.getOps<executor::EngineOp>())
+      engineNumbers.insert({engine.getSymNameAttr(), engineNumbers.size()});
   }
 
   FailureOr<translate::LuaProgram> write() {
@@ -47,7 +49,7 @@ public:
     source << "-- The host program of " << printable(module.getSymName().value_or("a module"))
            << ", written by latewood " << LATEWOOD_VERSION << ".\n"
            << "local core, cpu, int = core, cpu, int\n"
-           << "local kernels = {}\n";
+           << (engineNumbers.empty() ? "" : "local engine = engine\n") << "local kernels = {}\n";
     for (const auto &kernel : program.kernels)
       source << kernelName(kernel.callee) << " = cpu.kernel(" << lua::quote(kernel.symbol) << ")\n";
     source << functions;
@@ -260,8 +262,9 @@ private:
     }
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<executor::RequestOp, executor::ShapeOp, executor::AllocOp, executor::CopyOp, executor::FillOp,
-              executor::LoadOp, executor::StoreOp, executor::DimOp, executor::AssertOp, executor::LaunchOp, scf::IfOp,
-              scf::WhileOp, scf::ForOp>([&](auto typed) { return writeOp(typed); })
+              executor::LoadOp, executor::StoreOp, executor::DimOp, executor::AssertOp, executor::LaunchOp,
+              executor::EnqueueOp, executor::EnqueueAllocOp, scf::IfOp, scf::WhileOp, scf::ForOp>(
+            [&](auto typed) { return writeOp(typed); })
         .Case([&](executor::GetConstantOp get) {
           define(get, "core.constant(" + Twine(constantNumbers.lookup(get.getConstantAttr().getAttr())) + ")");
           return success();
@@ -394,6 +397,57 @@ private:
     return success();
   }
 
+  // A table of words: data, rank and extents of each operand.
+  FailureOr<std::string> operandTable(ValueRange operands) {
+    SmallVector<std::string> words;
+    for (Value operand : operands) {
+      words.push_back(name(operand));
+      auto type = dyn_cast<MemRefType>(operand.getType());
+      words.push_back(std::to_string(type ? type.getRank() : -1));
+      if (!type)
+        continue;
+      auto extents = extentsOf(operand);
+      if (failed(extents))
+        return failure();
+      llvm::append_range(words, *extents);
+    }
+    return "{" + llvm::join(words, ", ") + "}";
+  }
+
+  LogicalResult writeOp(executor::EnqueueOp run) {
+    auto inputs = operandTable(run.getInputs()), outs = operandTable(run.getOuts());
+    if (failed(inputs) || failed(outs))
+      return invisible(run);
+    line("engine.enqueue(" + Twine(engineNumbers.lookup(run.getEngineAttr().getAttr())) + ", " + *inputs + ", " +
+         *outs + ")");
+    return success();
+  }
+
+  LogicalResult writeOp(executor::EnqueueAllocOp run) {
+    auto inputs = operandTable(run.getInputs());
+    if (failed(inputs))
+      return invisible(run);
+    SmallVector<std::string> slots;
+    for (auto [slot, buffer] : llvm::zip(run.getSlots(), run.getBuffers()))
+      llvm::append_values(slots, std::to_string(slot), std::to_string(cast<MemRefType>(buffer.getType()).getRank()));
+    std::string table = ("r" + Twine(counter++)).str();
+    line("local " + table + " = engine.enqueue_alloc(" + Twine(engineNumbers.lookup(run.getEngineAttr().getAttr())) +
+         ", " + *inputs + ", {" + llvm::join(slots, ", ") + "})");
+    ++locals;
+    unsigned at = 0;
+    for (auto [index, buffer] : llvm::enumerate(run.getBuffers())) {
+      define(buffer, table + "[" + Twine(++at) + "]");
+      auto type = cast<MemRefType>(buffer.getType());
+      ValueRange extents = run.getExtentsOf(index);
+      for (int64_t dimension = 0; dimension < type.getRank(); ++dimension) {
+        ++at;
+        if (type.isDynamicDim(dimension))
+          define(extents[type.getDynamicDimIndex(dimension)], table + "[" + Twine(at) + "]");
+      }
+    }
+    return success();
+  }
+
   static std::string kernelName(SymbolRefAttr callee) {
     StringRef leaf = callee.getLeafReference().getValue();
     return lua::isIdentifier(leaf) ? ("kernels." + leaf).str() : "kernels[" + lua::quote(leaf) + "]";
@@ -471,7 +525,7 @@ private:
 
   ModuleOp module;
   translate::LuaProgram program;
-  DenseMap<StringAttr, int64_t> constantNumbers;
+  DenseMap<StringAttr, int64_t> constantNumbers, engineNumbers;
   llvm::MapVector<SymbolRefAttr, size_t> kernelNumbers;
   DenseMap<Operation *, unsigned> partOf;
   DenseMap<Value, std::string> names;

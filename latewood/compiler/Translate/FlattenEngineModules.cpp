@@ -12,6 +12,8 @@ using namespace latewood;
 LogicalResult translate::flattenEngineModules(ModuleOp module) {
   for (auto constant : llvm::to_vector(module.getOps<executor::ConstantOp>()))
     constant.erase();
+  for (auto engine : llvm::to_vector(module.getOps<executor::EngineOp>()))
+    engine.erase();
   SymbolTable symbols(module);
   for (auto nested : llvm::to_vector(module.getOps<ModuleOp>())) {
     for (Operation &op : llvm::make_early_inc_range(*nested.getBody())) {

@@ -52,6 +52,17 @@ StringRef getName(Location loc) {
   return "";
 }
 
+std::unique_ptr<format::BoundsT> describeBounds(Attribute attribute) {
+  auto bounds = dyn_cast_or_null<plan::BoundsAttr>(attribute);
+  if (!bounds)
+    return nullptr;
+  auto result = std::make_unique<format::BoundsT>();
+  llvm::append_range(result->min, bounds.getMin().asArrayRef());
+  llvm::append_range(result->opt, bounds.getOpt().asArrayRef());
+  llvm::append_range(result->max, bounds.getMax().asArrayRef());
+  return result;
+}
+
 FailureOr<std::unique_ptr<format::FunctionT>> describeFunction(func::FuncOp function) {
   auto result = std::make_unique<format::FunctionT>();
   result->name = function.getName().str();
@@ -59,6 +70,9 @@ FailureOr<std::unique_ptr<format::FunctionT>> describeFunction(func::FuncOp func
     auto value = describeValue(function, cast<MemRefType>(argument.getType()), getName(argument.getLoc()));
     if (failed(value))
       return failure();
+    unsigned number = argument.getArgNumber();
+    (*value)->bounds = describeBounds(function.getArgAttr(number, plan::PlanDialect::getBoundsAttrName()));
+    (*value)->value_bounds = describeBounds(function.getArgAttr(number, plan::PlanDialect::getValueBoundsAttrName()));
     result->arguments.push_back(std::move(*value));
   }
   for (auto [name, kind] : {std::pair(executor::ExecutorDialect::getDonatedAttrName(), format::AliasKind::donated),
@@ -85,8 +99,15 @@ FailureOr<std::unique_ptr<format::FunctionT>> describeFunction(func::FuncOp func
     auto value = describeValue(function, cast<MemRefType>(type), name);
     if (failed(value))
       return failure();
+    if (attributes && index < attributes.size()) {
+      auto dictionary = cast<DictionaryAttr>(attributes[index]);
+      (*value)->bounds = describeBounds(dictionary.get(plan::PlanDialect::getBoundsAttrName()));
+      (*value)->data_dependent = dictionary.contains(plan::PlanDialect::getDataDependentAttrName());
+    }
     result->results.push_back(std::move(*value));
   }
+  if (auto shapes = function->getAttrOfType<FlatSymbolRefAttr>(plan::PlanDialect::getShapeFunctionAttrName()))
+    result->shape_function = shapes.getValue().str();
   if (auto bytes = function->getAttrOfType<IntegerAttr>(executor::ExecutorDialect::getWorkspaceBytesAttrName()))
     result->workspace_bytes = bytes.getInt();
   return result;
@@ -183,6 +204,20 @@ FailureOr<std::vector<uint8_t>> translate::translateToExecutable(ModuleOp module
     metadata.constants.push_back(std::move(entry));
     data.push_back(std::move(*bytes));
     segments.push_back({format::SegmentKind::constant, constant.getSymName().str(), data.back(), 0});
+  }
+
+  for (auto engine : module.getOps<executor::EngineOp>()) {
+    auto bytes = getConstantData(engine.getSerialized());
+    if (failed(bytes))
+      return engine.emitError("has no bytes that the file could hold");
+    auto entry = std::make_unique<format::EngineT>();
+    entry->name = engine.getSymName().str();
+    entry->library = engine.getLibrary().str();
+    entry->version = engine.getVersion().str();
+    entry->segment = static_cast<uint32_t>(segments.size());
+    metadata.engines.push_back(std::move(entry));
+    data.push_back(std::move(*bytes));
+    segments.push_back({format::SegmentKind::engine, engine.getSymName().str(), data.back(), 0});
   }
 
   for (auto function : module.getOps<func::FuncOp>()) {

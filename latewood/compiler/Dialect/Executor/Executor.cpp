@@ -135,6 +135,8 @@ FailureOr<Extents> latewood::executor::getExtents(Value buffer) {
     return Extents{{}, alloc.getSizes()};
   if (auto view = buffer.getDefiningOp<ViewOp>())
     return Extents{{}, view.getSizes()};
+  if (auto run = buffer.getDefiningOp<EnqueueAllocOp>())
+    return Extents{{}, run.getExtentsOf(cast<OpResult>(buffer).getResultNumber())};
   return failure();
 }
 
@@ -422,4 +424,60 @@ LogicalResult AssertOp::verify() {
     if (digits.getAsInteger(10, number) || number >= getValues().size())
       return emitOpError() << "has a message with {" << digits << "} and " << getValues().size() << " values";
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Engines of vendor libraries
+//===----------------------------------------------------------------------===//
+
+LogicalResult EngineOp::verify() {
+  // (C1)
+  if (!getSerialized().getShapedType().getElementType().isInteger(8))
+    return emitOpError() << "needs a serialized form of i8, got " << getSerialized().getShapedType();
+  return success();
+}
+
+// (C1) of both runs.
+static LogicalResult verifyEngine(Operation *op, FlatSymbolRefAttr name, SymbolTableCollection &symbols) {
+  if (!symbols.lookupNearestSymbolFrom<EngineOp>(op, name))
+    return op->emitOpError() << "runs " << name << ", which is no engine";
+  return success();
+}
+
+// (C2) of both runs.
+static LogicalResult verifyBuffers(Operation *op, TypeRange types) {
+  for (Type type : types)
+    if (isa<MemRefType>(type) && failed(verifyCanonical(op, type)))
+      return failure();
+  return success();
+}
+
+LogicalResult EnqueueOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyEngine(*this, getEngineAttr(), symbols);
+}
+
+LogicalResult EnqueueOp::verify() { return verifyBuffers(*this, getOperandTypes()); }
+
+LogicalResult EnqueueAllocOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyEngine(*this, getEngineAttr(), symbols);
+}
+
+LogicalResult EnqueueAllocOp::verify() {
+  if (failed(verifyBuffers(*this, getOperandTypes())) || failed(verifyBuffers(*this, getBuffers().getTypes())))
+    return failure();
+  // (C3)
+  int64_t extents = 0;
+  for (Type type : getBuffers().getTypes())
+    extents += cast<MemRefType>(type).getNumDynamicDims();
+  if (getSlots().size() != getBuffers().size() || int64_t(getExtents().size()) != extents)
+    return emitOpError() << "needs " << getBuffers().size() << " slots and " << extents << " extents, got "
+                         << getSlots().size() << " and " << getExtents().size();
+  return success();
+}
+
+ValueRange EnqueueAllocOp::getExtentsOf(unsigned index) {
+  int64_t first = 0;
+  for (Value buffer : getBuffers().take_front(index))
+    first += cast<MemRefType>(buffer.getType()).getNumDynamicDims();
+  return getExtents().slice(first, cast<MemRefType>(getBuffers()[index].getType()).getNumDynamicDims());
 }

@@ -296,6 +296,65 @@ def Executor_LaunchOp : Executor_Op<"launch", [AttrSizedOperandSegments,
   }];
 }
 
+def Executor_EngineOp : Executor_Op<"engine", [Symbol]> {
+  let summary = "A serialized engine of a vendor library, which is stored in the executable file";
+  let description = [{
+    Engines have numbers, in the order in which they stand in the module. `library` names the runtime's module that runs it.
+    ```mlir
+    executor.engine @main_cluster_0 of "tensorrt" version "TensorRT 11.1.0" serialized dense_resource<engine> : tensor<8192xi8>
+    ```
+    Constraints:
+    - (C1) The elements of the serialized form are i8.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$library, StrAttr:$version, ElementsAttr:$serialized);
+  let assemblyFormat = "$sym_name `of` $library `version` $version `serialized` $serialized attr-dict";
+  let hasVerifier = 1;
+}
+
+def Executor_EnqueueOp : Executor_Op<"enqueue", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Runs an engine in destination style";
+  let description = [{
+    The engine reads the inputs, writes result i into `outs` i, and has finished when the next operation begins. A scalar is an input
+    without dimensions. The call fails if the engine does, or if it gives a result of other extents.
+    ```mlir
+    executor.enqueue @main_cluster_0(%a, %n) outs(%0) : memref<?xf32>, index, memref<?xf32>
+    ```
+    Constraints:
+    - (C1) `engine` names an executor.engine.
+    - (C2) Buffers have the identity layout.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$engine, Variadic<AnyTypeOf<[AnyMemRef, Executor_Scalar]>>:$inputs,
+      Variadic<AnyMemRef>:$outs);
+  let assemblyFormat = "$engine `(` $inputs `)` `outs` `(` $outs `)` attr-dict `:` type(operands)";
+  let hasVerifier = 1;
+}
+
+def Executor_EnqueueAllocOp : Executor_Op<"enqueue_alloc", [AttrSizedResultSegments,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Runs an engine that allocates its results";
+  let description = [{
+    Result i gets memory when the engine knows its shape: that of output slot `slots[i]`, whose shape is then known, too, or, where
+    this is -1, temporary memory of the call. Behind the buffers come their dynamic extents, in order.
+    ```mlir
+    %0, %n = executor.enqueue_alloc @main_cluster_0(%a) slots [0] : (memref<?xf32>) -> (memref<?xf32>), (index)
+    ```
+    Constraints:
+    - (C1) `engine` names an executor.engine.
+    - (C2) Buffers have the identity layout.
+    - (C3) There is one slot per buffer, and one extent per dynamic dimension.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$engine, Variadic<AnyTypeOf<[AnyMemRef, Executor_Scalar]>>:$inputs,
+      DenseI64ArrayAttr:$slots);
+  let results = (outs Variadic<AnyMemRef>:$buffers, Variadic<Index>:$extents);
+  let assemblyFormat = "$engine `(` $inputs `)` `slots` $slots attr-dict `:` `(` type($inputs) `)` `->` `(` type($buffers) `)` `,` `(` type($extents) `)`";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The extents of the dynamic dimensions of buffer `index`.
+    ::mlir::ValueRange getExtentsOf(unsigned index);
+  }];
+}
+
 def Executor_AssertOp : Executor_Op<"assert"> {
   let summary = "Fails the call unless a condition holds";
   let description = [{

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Makes engines of the networks, and runs of the calls.
+//
+// Engines are expensive, so they are kept in a folder, under the hash of everything that decides what they are: the
+// text of the network, its bounds, and the builder's options. A file begins with a line that says what it is, and a
+// line with the version of the library that made it: engines of another version are built anew, where there is a
+// builder.
+//
+// In:  the host program with calls into nested modules of the engine `tensorrt`, whose functions are networks.
+// Out: engines in these modules, and runs of them in the host program.
+
+#include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Dialect/TensorRT/TensorRT.h"
+#include "latewood/compiler/Dialect/TensorRTRuntime/TensorRTRuntime.h"
+#include "latewood/compiler/Driver/OptionText.h"
+#include "latewood/compiler/Engines/TensorRT/EngineBuilder.h"
+#include "latewood/compiler/Engines/TensorRT/Passes.h"
+#include "mlir/IR/Threading.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SHA256.h"
+
+using namespace mlir;
+
+namespace latewood::tensorrt {
+
+#define GEN_PASS_DEF_BUILDTENSORRTENGINESPASS
+#include "latewood/compiler/Engines/TensorRT/Passes.h.inc"
+
+namespace {
+
+constexpr llvm::StringLiteral fileMark = "LATEWOOD TENSORRT ENGINE 1\n";
+
+/// Whether the functions in `op` are networks.
+bool holdsNetworks(Operation &op) {
+  auto engine = op.getAttrOfType<plan::EngineAttrInterface>(plan::PlanDialect::getEngineAttrName());
+  return isa<ModuleOp>(op) || (isa<mlir::ModuleOp>(op) && engine && engine.getEngineName() == "tensorrt");
+}
+
+/// Arguments that are no destinations.
+SmallVector<unsigned> getInputs(func::FuncOp function) {
+  SmallVector<unsigned> inputs;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (!function.getArgAttr(i, plan::PlanDialect::getOutAttrName()))
+      inputs.push_back(i);
+  return inputs;
+}
+
+std::string printWithoutLocations(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  op->print(os, OpPrintingFlags().useLocalScope());
+  return text;
+}
+
+llvm::Error writeFile(StringRef path, ArrayRef<StringRef> parts) {
+  return llvm::writeToOutput(path, [&](raw_ostream &out) {
+    for (StringRef part : parts)
+      out << part;
+    return llvm::Error::success();
+  });
+}
+
+class BuildTensorRTEnginesPass : public impl::BuildTensorRTEnginesPassBase<BuildTensorRTEnginesPass> {
+public:
+  using BuildTensorRTEnginesPassBase::BuildTensorRTEnginesPassBase;
+
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> functions;
+    for (Operation &op : getOperation().getBody()->getOperations())
+      if (holdsNetworks(op))
+        llvm::append_range(functions, op.getRegion(0).getOps<func::FuncOp>());
+    if (functions.empty())
+      return;
+    std::vector<std::string> keys;
+    for (func::FuncOp function : functions) {
+      keys.push_back(makeKey(function));
+      if (failed(exportNetwork(function, keys.back())))
+        return signalPassFailure();
+    }
+    std::vector<SerializedEngine> engines(functions.size());
+    auto build = [&](size_t i) -> LogicalResult {
+      FailureOr<SerializedEngine> engine = getEngine(functions[i], keys[i]);
+      if (succeeded(engine))
+        engines[i] = std::move(*engine);
+      return engine;
+    };
+    if (failed(failableParallelForEach(&getContext(), llvm::seq<size_t>(0, functions.size()), build)))
+      return signalPassFailure();
+    for (auto [function, engine] : llvm::zip(functions, engines))
+      replace(function, engine);
+    convertCalls();
+  }
+
+private:
+  EngineBuildOptions getBuildOptions() const {
+    return {level, workspace, driver::decodeOptionText(timingCache), stripWeights, refit};
+  }
+
+  std::string makeKey(func::FuncOp function) const {
+    // The network is what it is under any name.
+    auto clone = OwningOpRef<func::FuncOp>(function.clone());
+    clone->setName("network");
+    std::string text =
+        printWithoutLocations(*clone) +
+        llvm::formatv("level={0} workspace={1} strip={2} refit={3}", level, workspace, stripWeights, refit).str();
+    llvm::SHA256 hash;
+    hash.update(text);
+    std::array<uint8_t, 32> digest = hash.final();
+    return llvm::toHex(ArrayRef(digest).take_front(16), /*LowerCase=*/true);
+  }
+
+  /// `key`.mlir: a program whose `main` is the network.
+  LogicalResult exportNetwork(func::FuncOp function, StringRef key) {
+    if (exportTo.empty())
+      return success();
+    std::string folder = driver::decodeOptionText(exportTo);
+    if (std::error_code error = llvm::sys::fs::create_directories(folder))
+      return function.emitError() << "cannot make the folder '" << folder << "': " << error.message();
+    OpBuilder builder(&getContext());
+    OwningOpRef<mlir::ModuleOp> module(mlir::ModuleOp::create(builder, function.getLoc()));
+    auto clone = function.clone();
+    module->push_back(clone);
+    clone.setName("main");
+    clone.setPublic();
+    BitVector outs(clone.getNumArguments());
+    for (unsigned i = 0; i < clone.getNumArguments(); ++i)
+      if (clone.getArgAttr(i, plan::PlanDialect::getOutAttrName()))
+        outs.set(i);
+    (void)clone.eraseArguments(outs);
+    for (BlockArgument argument : clone.getArguments())
+      if (!isa<TensorType>(argument.getType()))
+        return function.emitError() << "argument " << argument.getArgNumber() << " is a scalar of type "
+                                    << argument.getType() << ": such networks cannot be exported";
+    SmallString<256> path(folder);
+    llvm::sys::path::append(path, key + ".mlir");
+    if (llvm::Error error = writeFile(path, {printWithoutLocations(*module), "\n"}))
+      return function.emitError() << "cannot write '" << path << "': " << llvm::toString(std::move(error));
+    return success();
+  }
+
+  FailureOr<SerializedEngine> getEngine(func::FuncOp function, StringRef key) {
+    std::string missing;
+    FailureOr<std::string> version = getBuilderVersion(missing);
+    SmallString<256> path;
+    if (!directory.empty()) {
+      path = driver::decodeOptionText(directory);
+      llvm::sys::path::append(path, key + ".engine");
+      if (std::optional<SerializedEngine> kept = readEngine(path))
+        if (failed(version) || kept->version == *version)
+          return std::move(*kept);
+    }
+    if (failed(version)) {
+      InFlightDiagnostic diagnostic = function.emitError() << missing;
+      if (!path.empty())
+        diagnostic.attachNote() << "the engine is not in '" << path << "' either";
+      return failure();
+    }
+    FailureOr<SerializedEngine> engine = buildEngine(function, getBuildOptions());
+    if (failed(engine) || path.empty())
+      return engine;
+    std::error_code error = llvm::sys::fs::create_directories(llvm::sys::path::parent_path(path));
+    llvm::Error written =
+        error
+            ? llvm::errorCodeToError(error)
+            : writeFile(path, {fileMark, engine->version, "\n", StringRef(engine->bytes.data(), engine->bytes.size())});
+    if (written)
+      function.emitRemark() << "the engine is not kept: '" << path
+                            << "' cannot be written: " << llvm::toString(std::move(written));
+    return engine;
+  }
+
+  static std::optional<SerializedEngine> readEngine(StringRef path) {
+    auto file = llvm::MemoryBuffer::getFile(path);
+    if (!file)
+      return std::nullopt;
+    StringRef text = (*file)->getBuffer();
+    if (!text.consume_front(fileMark))
+      return std::nullopt;
+    auto [version, bytes] = text.split('\n');
+    return SerializedEngine{{bytes.begin(), bytes.end()}, version.str()};
+  }
+
+  static void replace(func::FuncOp function, const SerializedEngine &engine) {
+    OpBuilder builder(function);
+    SmallVector<Type> inputs;
+    for (unsigned i : getInputs(function))
+      inputs.push_back(function.getArgumentTypes()[i]);
+    auto type = RankedTensorType::get(int64_t(engine.bytes.size()), builder.getI8Type());
+    auto bytes = DenseElementsAttr::getFromRawBuffer(type, engine.bytes);
+    std::string name = function.getName().str();
+    auto network = builder.getFunctionType(inputs, function.getResultTypes());
+    tensorrt_runtime::EngineOp::create(builder, function.getLoc(), name, network, engine.version, bytes);
+    function.erase();
+  }
+
+  void convertCalls() {
+    SymbolTableCollection symbols;
+    auto isEngine = [&](Operation *op, SymbolRefAttr callee) {
+      return symbols.lookupNearestSymbolFrom<tensorrt_runtime::EngineOp>(op, callee) != nullptr;
+    };
+    auto convert = [&](Operation *op, SymbolRefAttr callee, ValueRange inputs, ValueRange outs, bool allocates) {
+      if (!isEngine(op, callee))
+        return;
+      OpBuilder builder(op);
+      Operation *run;
+      if (allocates)
+        run = tensorrt_runtime::EnqueueAllocOp::create(builder, op->getLoc(), op->getResultTypes(), callee, inputs,
+                                                       SmallVector<int64_t>(op->getNumResults(), -1));
+      else
+        run = tensorrt_runtime::EnqueueOp::create(builder, op->getLoc(), op->getResultTypes(), callee, inputs, outs);
+      op->replaceAllUsesWith(run);
+      op->erase();
+    };
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      function.walk([&](Operation *op) {
+        if (auto call = dyn_cast<plan::CallOp>(op))
+          convert(op, call.getCallee(), call.getInputs(), call.getOuts(), false);
+        else if (auto call = dyn_cast<plan::CallAllocOp>(op))
+          convert(op, call.getCallee(), call.getInputs(), {}, true);
+        else if (auto call = dyn_cast<CallOp>(op))
+          convert(op, call.getCallee(), call.getInputs(), call.getOuts(), false);
+        else if (auto call = dyn_cast<CallAllocOp>(op))
+          convert(op, call.getCallee(), call.getInputs(), {}, true);
+      });
+  }
+};
+
+} // namespace
+} // namespace latewood::tensorrt

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// From a function in the `tensorrt` dialect to a serialized engine, by TensorRT's builder, which is a library that is
+// opened at run time. Builds without TensorRT's headers have EngineBuilderMissing.cpp in place of EngineBuilder.cpp.
+#ifndef LATEWOOD_COMPILER_ENGINES_TENSORRT_ENGINEBUILDER_H
+#define LATEWOOD_COMPILER_ENGINES_TENSORRT_ENGINEBUILDER_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <string>
+#include <vector>
+
+namespace latewood::tensorrt {
+
+struct EngineBuildOptions {
+  /// TensorRT's optimization level, 0 to 5; -1: the library's choice.
+  int level = -1;
+  /// Bytes of scratch memory that an engine may use; 0: all there is.
+  int64_t workspaceBytes = 0;
+  /// File of the timings of earlier builds, read and written; empty: none.
+  std::string timingCache;
+  /// Engines without weights, which are given when they are loaded.
+  bool stripWeights = false;
+  /// Engines whose weights can be replaced.
+  bool refit = false;
+
+};
+
+struct SerializedEngine {
+  std::vector<char> bytes;
+  /// Of the library that made it.
+  std::string version;
+};
+
+/// "TensorRT 11.1.0", or why there is no builder: what is missing, and how to install it.
+mlir::FailureOr<std::string> getBuilderVersion(std::string &missing);
+
+/// Builds an engine. Fails with diagnostics: TensorRT's messages, at the operations that they are about. Thread-safe.
+/// Arguments with dynamic dimensions need `plan.bounds`, scalars `plan.value_bounds`: one each, or an array with one for
+/// each optimization profile.
+mlir::FailureOr<SerializedEngine> buildEngine(mlir::func::FuncOp function, const EngineBuildOptions &options);
+
+} // namespace latewood::tensorrt
+
+#endif // LATEWOOD_COMPILER_ENGINES_TENSORRT_ENGINEBUILDER_H

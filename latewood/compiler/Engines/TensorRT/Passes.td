@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Passes of the TensorRT engine, in the order in which they run.
+
+#ifndef LATEWOOD_COMPILER_ENGINES_TENSORRT_PASSES
+#define LATEWOOD_COMPILER_ENGINES_TENSORRT_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertStableHLOToTensorRTPass : Pass<"latewood-convert-stablehlo-to-tensorrt", "::mlir::func::FuncOp"> {
+  let summary = "StableHLO and CHLO to layers of TensorRT";
+  let description = [{
+    Each operation becomes the layers that compute it. Extents that are operands become shape tensors; regions are converted with
+    their operations.
+
+    ```mlir
+    %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+    // becomes
+    %0 = tensorrt.matrix_multiply %x, %w {op0 = #tensorrt<matrix_operation kNONE>, op1 = #tensorrt<matrix_operation kNONE>} : …
+    ```
+    Functions in the module of another engine stay. Precondition: inlined functions. Postcondition: no StableHLO and no CHLO, unless
+    `partial`; the signature and its attributes stay.
+    Refuses, with a message at the operation, what TensorRT has no layer or no element type for; with `partial` leaves it as it is.
+  }];
+  let options = [Option<"partial", "partial", "bool", "false", "Leave what TensorRT cannot take">];
+  let dependentDialects = ["::latewood::tensorrt::TensorRTDialect"];
+}
+
+def BuildTensorRTEnginesPass : Pass<"latewood-build-tensorrt-engines", "mlir::ModuleOp"> {
+  let summary = "Functions in the tensorrt dialect become serialized engines, calls of them runs of engines";
+  let description = [{
+    Every function of a nested module of the engine `tensorrt` is built by TensorRT's builder, several at a time. An engine that lies
+    in `directory`, under a name made of everything that decides what it is, is taken from there, and new ones are put there.
+
+    ```mlir
+    module @tensorrt attributes {plan.engine = #plan.tensorrt_engine} {
+      func.func @main_cluster_0(%x: tensor<4xf32>, %out: tensor<4xf32> {plan.out}) -> tensor<4xf32> { … tensorrt operations … }
+    }
+    %1 = plan.call @tensorrt::@main_cluster_0(%x) outs(%0) : …
+    // becomes
+    module @tensorrt attributes {plan.engine = #plan.tensorrt_engine} {
+      tensorrt_runtime.engine @main_cluster_0 (tensor<4xf32>) -> tensor<4xf32> version "TensorRT 11.1.0" serialized dense<…>
+    }
+    %1 = tensorrt_runtime.enqueue @tensorrt::@main_cluster_0(%x) outs(%0) : …
+    ```
+    Precondition: the functions hold nothing but the `tensorrt` dialect. Postcondition: no function is left in these modules; calls
+    of them are `tensorrt_runtime.enqueue` and `tensorrt_runtime.enqueue_alloc`.
+    Refuses, with TensorRT's own messages at the operations: networks that the builder refuses, dynamic arguments without bounds. Without
+    TensorRT only engines in `directory` can be had; the error says what to install.
+  }];
+  let options = [
+    Option<"directory", "directory", "std::string", "", "Folder of engines, by content; encoded (OptionText.h)">,
+    Option<"exportTo", "export", "std::string", "",
+           "Folder to write each network to, as a program in the tensorrt dialect, before it is built; encoded">,
+    Option<"timingCache", "timing-cache", "std::string", "", "File of timings of earlier builds; encoded">,
+    Option<"level", "level", "int", "-1", "TensorRT's optimization level, 0 to 5; -1: its choice">,
+    Option<"workspace", "workspace", "int64_t", "0", "Bytes of scratch memory that an engine may use; 0: no limit">,
+    Option<"stripWeights", "strip-weights", "bool", "false", "Leave weights out of engines">,
+    Option<"refit", "refit", "bool", "false", "Make engines whose weights can be replaced">
+  ];
+  let dependentDialects = ["::latewood::tensorrt_runtime::TensorRTRuntimeDialect"];
+}
+
+#endif // LATEWOOD_COMPILER_ENGINES_TENSORRT_PASSES

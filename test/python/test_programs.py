@@ -356,3 +356,15 @@ def test_nested_functions(check):
         return jnp.sin(x) + 1
 
     check(lambda x: inner(inner(x)) * inner(2 * x), normal(50), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("digits", ["0100000101000000010001", "3901"], ids=["bytes", "bits"])
+def test_boolean_constants_of_either_form(digits):
+    """Texts have a byte or a bit an element."""
+    text = f"""
+    func.func @main() -> tensor<11xi1> {{
+      %c = stablehlo.constant dense<"0x{digits}"> : tensor<11xi1>
+      return %c : tensor<11xi1>
+    }}"""
+    expected = [1, 0, 0, 1, 1, 0, 0, 0, 1, 0, 1] if len(digits) > 4 else [1, 0, 0, 1, 1, 1, 0, 0, 1, 0, 0]
+    np.testing.assert_array_equal(latewood.compile(text)(), np.array(expected, bool))

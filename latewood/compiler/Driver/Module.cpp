@@ -3,6 +3,7 @@
 
 #include "latewood/compiler/Driver/ModuleImpl.h"
 #include "latewood/compiler/Driver/Registration.h"
+#include "latewood/compiler/Import/PredicateBlobs.h"
 #include "mlir/Parser/Parser.h"
 
 using namespace mlir;
@@ -38,6 +39,9 @@ llvm::Expected<Module> Module::parse(StringRef textOrBytecode, StringRef name) {
   impl->source = std::make_shared<std::string>(textOrBytecode);
   impl->name = name.str();
   bool isText = !textOrBytecode.starts_with("ML\xefR");
+  if (isText)
+    if (std::optional<std::string> packed = import::packPredicateBlobs(textOrBytecode))
+      *impl->source = std::move(*packed);
   DiagnosticCollector collector(impl->context.get(), isText ? StringRef(*impl->source) : "", impl->name);
   ParserConfig config(impl->context.get());
   impl->module = parseSourceString<ModuleOp>(*impl->source, config, impl->name);

@@ -83,7 +83,7 @@ public:
     bool isUnscaled = llvm::all_of(scales, [](double scale) { return scale == 1; });
     if (isUnscaled && !to.hasZeroPoint() && to.storage() == getElementTypeOrSelf(sum) &&
         to.reach() == 4294967295.0) // all of 32 bits
-      return sum;
+      return convert(sum, to.type); // keeps the type until the end
     Type element = to.expressed().isF64() ? to.expressed() : b.getF32Type();
     Value number = convert(sum, element);
     if (!isUnscaled)

@@ -16,6 +16,7 @@
 #include "latewood/compiler/Target/Codegen.h"
 #include "latewood/compiler/Target/DeviceLibrary.h"
 #include "latewood/compiler/Target/ExpandConversions.h"
+#include "latewood/compiler/Target/FoldKnownSums.h"
 #include "latewood/compiler/Target/Link.h"
 #include "latewood/compiler/Target/PassArguments.h"
 #include "llvm/ADT/DenseMap.h"
@@ -203,6 +204,7 @@ static Expected<Bytes> compilePart(Module &module, const Target &target, const S
   TargetLibraryInfoImpl library(module.getTargetTriple());
   library.disableAllFunctions();
   optimize(module, **machine, library);
+  foldKnownSums(module);
 
   Bytes object;
   raw_svector_ostream os(object);

@@ -64,15 +64,19 @@ private:
     auto function = func::FuncOp::create(builder, cluster->getLoc(), name, type);
     function.getBody().takeBody(cluster->getRegion(0));
     UnitAttr unit = builder.getUnitAttr();
-    if (ArrayAttr extents = dps ? dps.getExtentsAttr() : cast<plan::AllocClusterOp>(cluster).getExtentsAttr())
-      for (auto [index, numbers] : llvm::enumerate(extents))
-        if (!cast<DenseI64ArrayAttr>(numbers).empty())
-          function.setArgAttr(index, plan::PlanDialect::getExtentsAttrName(), numbers);
-    for (auto [index, input] : llvm::enumerate(inputs))
-      if (isa<TensorType>(input.getType()) && matchPattern(input, m_Constant()))
-        function.setArgAttr(index, plan::PlanDialect::getConstantAttrName(), unit);
-    for (unsigned index = inputs.size(); index < function.getNumArguments(); ++index)
-      function.setArgAttr(index, plan::PlanDialect::getOutAttrName(), unit);
+    ArrayAttr extents = dps ? dps.getExtentsAttr() : cast<plan::AllocClusterOp>(cluster).getExtentsAttr();
+    SmallVector<DictionaryAttr> attributes;
+    for (unsigned index = 0; index < function.getNumArguments(); ++index) {
+      NamedAttrList list;
+      if (extents && index < extents.size() && !cast<DenseI64ArrayAttr>(extents[index]).empty())
+        list.set(plan::PlanDialect::getExtentsAttrName(), extents[index]);
+      if (index >= inputs.size())
+        list.set(plan::PlanDialect::getOutAttrName(), unit);
+      else if (isa<TensorType>(inputs[index].getType()) && matchPattern(inputs[index], m_Constant()))
+        list.set(plan::PlanDialect::getConstantAttrName(), unit);
+      attributes.push_back(list.getDictionary(builder.getContext()));
+    }
+    function.setAllArgAttrs(attributes);
     Operation *yield = function.getBody().front().getTerminator();
     builder.setInsertionPoint(yield);
     func::ReturnOp::create(builder, yield->getLoc(), yield->getOperands());

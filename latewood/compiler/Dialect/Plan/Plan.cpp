@@ -194,9 +194,11 @@ bool CallOp::bufferizesToMemoryWrite(OpOperand &operand, const bufferization::An
 }
 
 bufferization::AliasingValueList CallOp::getAliasingValues(OpOperand &operand, const bufferization::AnalysisState &) {
-  if (!isDpsInit(&operand))
+  // For each result it is asked of all operands; there may be a thousand of both.
+  unsigned number = operand.getOperandNumber(), inputs = getInputs().size();
+  if (number < inputs)
     return {};
-  return {{getTiedOpResult(&operand), bufferization::BufferRelation::Equivalent}};
+  return {{getResult(number - inputs), bufferization::BufferRelation::Equivalent}};
 }
 
 LogicalResult CallOp::bufferize(RewriterBase &rewriter, const bufferization::BufferizationOptions &options,

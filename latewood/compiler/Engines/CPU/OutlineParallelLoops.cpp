@@ -67,9 +67,16 @@ struct OutlineParallelLoopsPass : cpu::impl::OutlineParallelLoopsPassBase<Outlin
         if (failed(outline(loop, function, i)))
           return signalPassFailure();
       // The runtime guarantees that results overlap nothing; inputs may be the same memory, which nobody writes.
-      for (unsigned i = 0; i < function.getNumArguments() && !function->hasAttr(kKernelAttrName); ++i)
-        if (isa<MemRefType>(function.getArgument(i).getType()))
-          function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), UnitAttr::get(&getContext()));
+      if (!function->hasAttr(kKernelAttrName)) {
+        SmallVector<DictionaryAttr> attributes;
+        for (BlockArgument argument : function.getArguments()) {
+          NamedAttrList list(function.getArgAttrDict(argument.getArgNumber()));
+          if (isa<MemRefType>(argument.getType()))
+            list.set(LLVM::LLVMDialect::getNoAliasAttrName(), UnitAttr::get(&getContext()));
+          attributes.push_back(list.getDictionary(&getContext()));
+        }
+        function.setAllArgAttrs(attributes);
+      }
       Type pointer = LLVM::LLVMPointerType::get(&getContext());
       if (failed(function.insertArgument(0, pointer, nullptr, function.getLoc())))
         return signalPassFailure();

@@ -185,21 +185,23 @@ private:
     if (!sizeInBytes(*type, value.shape(), elements, bytes))
       return fail(name + ": has more bytes than can be counted");
     if (const Bounds *bounds = value.bounds())
-      checkBounds(name, value, *bounds);
+      checkBounds(name, "dimension", count(value.shape()), 0, *bounds);
+    if (const Bounds *bounds = value.value_bounds())
+      checkBounds(name, "element", elements, INT64_MIN, *bounds);
   }
 
-  void checkBounds(const std::string &name, const Value &value, const Bounds &bounds) {
-    size_t rank = count(value.shape());
+  void checkBounds(const std::string &name, const std::string &what, size_t number, int64_t least,
+                   const Bounds &bounds) {
     for (const Shape *list : {bounds.min(), bounds.opt(), bounds.max()})
-      if (list && list->size() != rank)
-        return fail(name + ": expected bounds for " + decimal(rank) + " dimensions, got " + decimal(list->size()));
-    for (uint32_t d = 0; d < rank; ++d) {
-      int64_t low = bounds.min() ? bounds.min()->Get(d) : 0;
+      if (list && list->size() != number)
+        return fail(name + ": expected bounds for " + decimal(number) + " " + what + "s, got " + decimal(list->size()));
+    for (uint32_t d = 0; d < number; ++d) {
+      int64_t low = bounds.min() ? bounds.min()->Get(d) : least;
       int64_t high = bounds.max() ? bounds.max()->Get(d) : INT64_MAX;
       int64_t middle = bounds.opt() ? bounds.opt()->Get(d) : low;
-      if (low < 0 || low > middle || middle > high)
+      if (low < least || low > middle || middle > high)
         return fail(name + ": bounds " + std::to_string(low) + ", " + std::to_string(middle) + ", " +
-                    std::to_string(high) + " of dimension " + decimal(d) + " are not in ascending order");
+                    std::to_string(high) + " of " + what + " " + decimal(d) + " are not in ascending order");
     }
   }
 

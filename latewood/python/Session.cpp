@@ -201,6 +201,29 @@ nb::list executeFunction(const PySession &self, const std::string &name, nb::han
   return call(self, *function, Items(inArgs, "in_args"), outArgs, streamOf(stream), /*mayCopy=*/false);
 }
 
+/// The shapes of the results that a call would have, one tuple for each; None stands for an extent that only the call
+/// finds out.
+nb::list outputShapes(const PySession &self, const std::string &name, nb::handle inArgs) {
+  const FunctionSignature *function = check(self.ref->executable()->getFunction(name));
+  Items items(inArgs, "in_args");
+  std::vector<Ref<Value>> values;
+  for (size_t i = 0; i < items.size(); ++i)
+    values.push_back(argumentOf(*function, i, items[i], /*mayCopy=*/false));
+  runtime::StatusOr<std::vector<std::vector<int64_t>>> shapes = runtime::internalError("not computed");
+  {
+    nb::gil_scoped_release unlocked;
+    shapes = self.ref->outputShapes(name, values);
+  }
+  nb::list list;
+  for (const std::vector<int64_t> &shape : check(std::move(shapes))) {
+    nb::list extents;
+    for (int64_t extent : shape)
+      extents.append(extent == runtime::dynamicExtent ? nb::object(nb::none()) : nb::object(nb::int_(extent)));
+    list.append(nb::tuple(extents));
+  }
+  return list;
+}
+
 /// An attribute of a module, looked up once and kept: what is on the path of every call.
 nb::handle kept(PyObject *&place, const char *module, const char *name) {
   if (!place)
@@ -327,6 +350,12 @@ void bindSession(nb::module_ &module) {
           "__init__",
           [](PySession *self, const PyExecutable &executable) { makeSession(self, defaultClient(), {}, executable); },
           "executable"_a)
+      .def("output_shapes", outputShapes,
+           nb::sig("def output_shapes(self, name: str, in_args: Sequence[object]) -> list[tuple[int | None, ...]]"),
+           "name"_a, "in_args"_a,
+           "The shapes that the results of a call with these arguments would have, without the call: from the "
+           "arguments' "
+           "extents and small integers in them. None stands for an extent that only the call itself finds out.")
       .def("execute_function", executeFunction,
            nb::sig("def execute_function(self, name: str, in_args: Sequence[object], out_args: Sequence[object | None] "
                    "| None = "
@@ -345,7 +374,8 @@ stream: the call takes its place on the stream and this returns at once. What is
 
 Returns the results as a list. Without a stream they are complete. After an error the session works on.)")
       .def("_call_arrays", callArrays, "name"_a, "arguments"_a)
-      .def("statistics", statistics, "Calls, their time and bytes, what they allocated by purpose, and what the system was asked for.")
+      .def("statistics", statistics,
+           "Calls, their time and bytes, what they allocated by purpose, and what the system was asked for.")
       .def(
           "release_cached_memory", [](const PySession &self) { self.ref->releaseCachedMemory(); },
           "Gives the memory of dropped results back to the system.");

@@ -171,6 +171,10 @@ void bindSignatures(nb::module_ &module) {
           "get_res_bound",
           [](const Signature &self, int64_t i) { return boundsOf(entry(self.signature->results, i, "result")); },
           "index"_a)
+      .def(
+          "is_data_dependent",
+          [](const Signature &self, int64_t i) { return entry(self.signature->results, i, "result").isDataDependent; },
+          "index"_a, "Whether extents of the result are known only when it has been computed.")
       .def("get_shape_func_name",
            [](const Signature &self) -> std::optional<std::string> {
              if (self.signature->shapeFunctionName.empty())

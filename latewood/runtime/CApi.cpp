@@ -561,6 +561,28 @@ latewood_status *latewood_session_call(latewood_session *session, const latewood
       [&] { return call(session, function, arguments, argument_count, results, result_count, /*stream=*/nullptr); });
 }
 
+latewood_status *latewood_session_output_shape(latewood_session *session, const latewood_function *function,
+                                               latewood_buffer *const *arguments, size_t argument_count, size_t result,
+                                               int64_t *extents) {
+  return guarded([&]() -> Status {
+    LATEWOOD_REQUIRE(session);
+    LATEWOOD_REQUIRE(function);
+    if (!arguments && argument_count != 0)
+      return missing("arguments");
+    const FunctionSignature &signature = unwrap(function);
+    if (result >= signature.results.size())
+      return invalidArgument("function '" + signature.name + "' has no result " + std::to_string(result));
+    if (!extents && signature.results[result].rank() != 0)
+      return missing("extents");
+    std::vector<Ref<Value>> values;
+    for (size_t i = 0; i < argument_count; ++i)
+      values.push_back(Ref<Value>::share(unwrap(arguments[i])));
+    LATEWOOD_ASSIGN_OR_RETURN(auto shapes, unwrap(session)->outputShapes(signature.name, values));
+    std::copy(shapes[result].begin(), shapes[result].end(), extents);
+    return okStatus();
+  });
+}
+
 latewood_status *latewood_session_enqueue(latewood_session *session, const latewood_function *function,
                                           latewood_buffer *const *arguments, size_t argument_count,
                                           latewood_buffer **results, size_t result_count, latewood_stream *stream) {

@@ -5,12 +5,16 @@
 
 #include "latewood/runtime/EntryChecks.h"
 
+#include <algorithm>
+#include <cstring>
+
 namespace latewood::runtime {
 
 ValuePlan::ValuePlan(const ValueSignature &signature)
     : type(signature.elementType), isStatic(signature.hasStaticShape()),
       hasBounds(!isStatic && (!signature.min.empty() || !signature.max.empty())), rank(signature.rank()),
-      shape(signature.shape.data()), bytes(0), signature(&signature) {
+      shape(signature.shape.data()), hasValueBounds(!signature.minValue.empty() || !signature.maxValue.empty()),
+      bytes(0), signature(&signature) {
   if (!isStatic)
     return;
   bytes = bytesOf(type);
@@ -28,14 +32,80 @@ bool ValuePlan::isInBounds(const int64_t *extents) const {
   return true;
 }
 
+/// Element `index` of integers of this type, as far as 64 bits with a sign hold it.
+static int64_t integerAt(ElementType type, const void *data, size_t index) {
+  auto read = [&]<typename T>(T) {
+    T value;
+    std::memcpy(&value, static_cast<const char *>(data) + index * sizeof(T), sizeof(T));
+    return static_cast<int64_t>(value);
+  };
+  switch (type) {
+  case ElementType::i16:
+    return read(int16_t());
+  case ElementType::i32:
+    return read(int32_t());
+  case ElementType::i64:
+    return read(int64_t());
+  case ElementType::ui8:
+    return read(uint8_t());
+  case ElementType::ui16:
+    return read(uint16_t());
+  case ElementType::ui32:
+    return read(uint32_t());
+  case ElementType::ui64:
+    return static_cast<int64_t>(std::min<uint64_t>(read(uint64_t()), INT64_MAX));
+  default:
+    return read(int8_t());
+  }
+}
+
+/// The first element that is out of bounds, or the number of limits.
+static size_t findOutOfBounds(const ValueSignature &signature, ElementType type, const void *data) {
+  size_t count = std::max(signature.minValue.size(), signature.maxValue.size());
+  for (size_t i = 0; i < count; ++i) {
+    int64_t value = integerAt(type, data, i);
+    if ((i < signature.minValue.size() && value < signature.minValue[i]) ||
+        (i < signature.maxValue.size() && value > signature.maxValue[i]))
+      return i;
+  }
+  return count;
+}
+
+/// " is 9, but must be between 1 and 8"; a list may be empty.
+static std::string limitsText(int64_t value, size_t index, const std::vector<int64_t> &min,
+                              const std::vector<int64_t> &max) {
+  std::string text = " is " + std::to_string(value) + ", but must be ";
+  if (index >= max.size())
+    return text + "at least " + std::to_string(min[index]);
+  if (index >= min.size())
+    return text + "at most " + std::to_string(max[index]);
+  return text + "between " + std::to_string(min[index]) + " and " + std::to_string(max[index]);
+}
+
+bool ValuePlan::areValuesInBounds(const void *data) const {
+  return findOutOfBounds(*signature, type, data) == std::max(signature->minValue.size(), signature->maxValue.size());
+}
+
+Status explainValues(const ValuePlan &plan, const void *data) {
+  size_t index = findOutOfBounds(*plan.signature, plan.type, data);
+  std::string name = plan.signature->name.empty() ? "" : " of '" + plan.signature->name + "'";
+  return invalidArgument(
+      "element " + std::to_string(index) + name +
+      limitsText(integerAt(plan.type, data, index), index, plan.signature->minValue, plan.signature->maxValue));
+}
+
 Status explainShape(const ValuePlan &plan, std::span<const int64_t> extents) {
   std::string message =
       "Runtime shape mismatch: expected " + shapeText(plan.signature->shape) + ", got " + shapeText(extents);
   bool fits = static_cast<int64_t>(extents.size()) == plan.rank;
   for (size_t d = 0; fits && d < extents.size(); ++d)
     fits = plan.shape[d] == extents[d] || plan.shape[d] == dynamicExtent;
-  if (fits)
-    message += ", which is not between " + shapeText(plan.signature->min) + " and " + shapeText(plan.signature->max);
+  const std::vector<int64_t> &min = plan.signature->min, &max = plan.signature->max;
+  for (size_t d = 0; fits && d < extents.size(); ++d)
+    if ((d < min.size() && extents[d] < min[d]) || (d < max.size() && extents[d] > max[d])) {
+      std::string name = plan.signature->name.empty() ? "" : " of '" + plan.signature->name + "'";
+      return invalidArgument(message + ": dimension " + std::to_string(d) + name + limitsText(extents[d], d, min, max));
+    }
   return invalidArgument(message);
 }
 

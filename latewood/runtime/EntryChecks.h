@@ -19,6 +19,8 @@ struct ValuePlan {
   int64_t rank;
   /// Extents, dynamicExtent where unknown.
   const int64_t *shape;
+  /// The signature limits the elements.
+  bool hasValueBounds;
   /// Bytes of a value with the static shape; 0 if the shape is dynamic.
   int64_t bytes;
   const ValueSignature *signature;
@@ -36,10 +38,15 @@ struct ValuePlan {
            value.space() != MemorySpace::device && matchesShape(value.shape().data());
   }
   bool isInBounds(const int64_t *extents) const;
+  /// Whether the elements at `data`, integers, are between the limits that the signature has for them.
+  bool areValuesInBounds(const void *data) const;
 };
 
 /// Why `value` (null: nothing was given) does not match the plan. An argument of rank 0 takes a scalar.
 Status explainMismatch(const ValuePlan &plan, const Value *value, bool takesScalars);
+
+/// Which element is not between its limits.
+Status explainValues(const ValuePlan &plan, const void *data);
 
 /// "Runtime shape mismatch: expected [4, ?], got [3, 8]", or why the extents are out of bounds.
 Status explainShape(const ValuePlan &plan, std::span<const int64_t> extents);

@@ -99,6 +99,11 @@ ValueSignature signature(const format::Value &value) {
     result.opt = numbers(bounds->opt());
     result.max = numbers(bounds->max());
   }
+  if (const format::Bounds *bounds = value.value_bounds()) {
+    result.minValue = numbers(bounds->min());
+    result.maxValue = numbers(bounds->max());
+  }
+  result.isDataDependent = value.data_dependent();
   return result;
 }
 

@@ -334,10 +334,24 @@ Status checkArguments(const FunctionState &function, std::span<Value *const> arg
   for (size_t i = 0; i < count; ++i) {
     const ValuePlan &plan = function.argumentPlans[i];
     Value *value = arguments[i];
-    if (MemRefValue *memref = asMemRef(value); memref && plan.matches(*memref)) [[likely]]
-      continue;
-    if (ScalarValue *scalar = asScalar(value); scalar && plan.rank == 0 && scalar->elementType() == plan.type)
-      continue;
+    if (MemRefValue *memref = asMemRef(value); memref && plan.matches(*memref)) [[likely]] {
+      if (!plan.hasValueBounds) [[likely]]
+        continue;
+      // What a call on a stream is still going to write cannot be looked at before.
+      if (Status status = memref->waitUntilReady(); !status.isOk())
+        return std::move(status).withContext("function '" + function.signature.name + "', argument " +
+                                             std::to_string(i));
+      if (plan.areValuesInBounds(memref->data()))
+        continue;
+      return explainValues(plan, memref->data())
+          .withContext("function '" + function.signature.name + "', argument " + std::to_string(i));
+    }
+    if (ScalarValue *scalar = asScalar(value); scalar && plan.rank == 0 && scalar->elementType() == plan.type) {
+      if (!plan.hasValueBounds || plan.areValuesInBounds(scalar->data()))
+        continue;
+      return explainValues(plan, scalar->data())
+          .withContext("function '" + function.signature.name + "', argument " + std::to_string(i));
+    }
     return explainMismatch(plan, value, /*takesScalars=*/true)
         .withContext("function '" + function.signature.name + "', argument " + std::to_string(i));
   }

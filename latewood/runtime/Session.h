@@ -80,6 +80,12 @@ public:
   StatusOr<std::vector<Ref<Value>>> execute(std::string_view function, std::span<const Ref<Value>> arguments,
                                             std::span<const Ref<Value>> outputs = {}, Stream *stream = nullptr);
 
+  /// The shapes that the results of a call with these arguments would have, without the call: the function's shape
+  /// function computes them from the arguments' extents and from small integers in them. Extents that only the call
+  /// itself finds out are `dynamicExtent`. Fails where the call would fail for its arguments' shapes.
+  StatusOr<std::vector<std::vector<int64_t>>> outputShapes(std::string_view function,
+                                                           std::span<const Ref<Value>> arguments);
+
   const Ref<Client> &client() const;
   const Ref<Executable> &executable() const;
   const RuntimeSessionOptions &options() const;

@@ -41,6 +41,10 @@ struct ValueSignature : MemRefType {
   std::string name;
   /// Bounds of the extents, one entry for each dimension; empty where there are none.
   std::vector<int64_t> min, opt, max;
+  /// Limits of the elements of a small integer argument, one entry for each element; empty where there are none.
+  std::vector<int64_t> minValue, maxValue;
+  /// Of a result: its extents are known only when it has been computed; no shape function gives them.
+  bool isDataDependent = false;
 };
 
 /// A pair that may share memory.

@@ -149,6 +149,12 @@ private:
 
   // The destination of the operation that computes `value`, if it is not yet taken by a slot.
   static OpOperand *getFreeDestination(Value value) {
+    // A shape is written number by number.
+    while (auto insert = value.getDefiningOp<tensor::InsertOp>()) {
+      if (insert.getDest().getDefiningOp<tensor::EmptyOp>())
+        break;
+      value = insert.getDest();
+    }
     auto op = value.getDefiningOp<DestinationStyleOpInterface>();
     if (!op || isa<bufferization::MaterializeInDestinationOp>(op.getOperation()))
       return nullptr;

@@ -93,7 +93,8 @@ private:
   // host's own, and shapes given as scalars are rebuilt in each cluster that reads them.
   static bool staysWithHost(Operation *op) {
     return op->hasTrait<OpTrait::ConstantLike>() || isa<arith::ArithDialect>(op->getDialect()) ||
-           isa<plan::AssertOp, plan::WithValuesOp, tensor::DimOp, tensor::ExtractOp, tensor::EmptyOp>(op);
+           isa<plan::AssertOp, plan::WithValuesOp, tensor::DimOp, tensor::ExtractOp, tensor::EmptyOp, tensor::InsertOp>(
+               op);
   }
 
   // Whether the host has to compute something between two levels.

@@ -36,6 +36,31 @@ def MaterializeShapesPass : Pass<"latewood-materialize-shapes", "::mlir::func::F
   let dependentDialects = ["::latewood::plan::PlanDialect", "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def CreateShapeFunctionsPass : Pass<"latewood-create-shape-functions", "::mlir::ModuleOp"> {
+  let summary = "Makes functions that compute the shapes of results without the results";
+  let description = [{
+    For a public function whose dynamic results have extents that are made of arguments' extents and of small integers in arguments,
+    a function `<name>.shapes` with the same arguments gives one vector of extents for each such result, and makes the same assertions. The
+    attribute `plan.shape_function` names it. Results whose extents are read from what engines compute get `plan.data_dependent`.
+
+    ```mlir
+    // after
+    func.func @main(%x: tensor<?x64xf32>) -> tensor<?x64xf32> attributes {plan.shape_function = @main.shapes} { … }
+    func.func @main.shapes(%x: tensor<?x64xf32>) -> tensor<2xi64> {
+      %n = tensor.dim %x, %c0 : tensor<?x64xf32>
+      %0 = arith.index_cast %n : index to i64
+      %1 = tensor.empty() : tensor<2xi64>
+      %2 = tensor.insert %0 into %1[%c0] : tensor<2xi64>
+      %3 = tensor.insert %c64 into %2[%c1] : tensor<2xi64>
+      return %3 : tensor<2xi64>
+    }
+    ```
+
+    Precondition: extents are scalars (`latewood-materialize-shapes`).
+  }];
+  let dependentDialects = ["::latewood::plan::PlanDialect", "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def FormClustersPass : Pass<"latewood-form-clusters", "::mlir::func::FuncOp"> {
   let summary = "Groups the operations of a function into open clusters, one engine each";
   let description = [{

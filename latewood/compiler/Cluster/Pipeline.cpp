@@ -15,6 +15,8 @@ using namespace latewood;
 void cluster::buildClusterPipeline(OpPassManager &pipeline, const std::vector<std::string> &engines) {
   // First, so that engines are asked about operations whose extents are scalars.
   pipeline.addNestedPass<func::FuncOp>(createMaterializeShapesPass());
+  // While it is visible of what extents are made.
+  pipeline.addPass(createCreateShapeFunctionsPass());
   FormClustersPassOptions options;
   options.engines.assign(engines.begin(), engines.end());
   pipeline.addNestedPass<func::FuncOp>(createFormClustersPass(options));
@@ -28,7 +30,7 @@ LogicalResult cluster::verifyPostcondition(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>())
     for (Operation &op : function.getBody().getOps())
       if (!isa<plan::AssertOp, plan::CallOp, plan::CallAllocOp, tensor::DimOp, tensor::EmptyOp, tensor::ExtractOp,
-               func::ReturnOp>(op) &&
+               tensor::InsertOp, func::ReturnOp>(op) &&
           !isa<arith::ArithDialect>(op.getDialect()) && !op.hasTrait<OpTrait::ConstantLike>())
         return op.emitError() << "'" << op.getName() << "' is left in a host function after clustering";
   return success();

@@ -263,11 +263,8 @@ private:
     return success();
   }
 
-  // The engine has the name that it had in its module.
-  static FlatSymbolRefAttr getEngineName(SymbolRefAttr name) { return FlatSymbolRefAttr::get(name.getLeafReference()); }
-
   LogicalResult convertOp(tensorrt_runtime::EnqueueOp run) {
-    rewriter.replaceOpWithNewOp<executor::EnqueueOp>(run, getEngineName(run.getEngine()), run.getInputs(),
+    rewriter.replaceOpWithNewOp<executor::EnqueueOp>(run, run.getEngineAttr(), run.getInputs(),
                                                      run.getOuts());
     return success();
   }
@@ -279,7 +276,7 @@ private:
     SmallVector<Type> extents(dynamic, rewriter.getIndexType());
     auto lowered =
         executor::EnqueueAllocOp::create(rewriter, run.getLoc(), run.getResultTypes(), extents,
-                                         getEngineName(run.getEngine()), run.getInputs(), run.getSlotsAttr());
+                                         run.getEngineAttr(), run.getInputs(), run.getSlotsAttr());
     rewriter.replaceOp(run, lowered.getBuffers());
     return success();
   }
@@ -317,22 +314,16 @@ public:
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (failed(HostFunctionLowering(function, symbols).run()))
         return signalPassFailure();
-    moveEngines();
+    convertEngines();
   }
 
 private:
-  // Engines leave the modules of their clusters, which have nothing else in them.
-  void moveEngines() {
-    OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
-    for (Operation &module : llvm::make_early_inc_range(getOperation().getBody()->getOperations())) {
-      if (!module.hasTrait<OpTrait::SymbolTable>())
-        continue;
-      auto engines = llvm::to_vector(module.getRegion(0).getOps<tensorrt_runtime::EngineOp>());
-      for (tensorrt_runtime::EngineOp engine : engines)
-        executor::EngineOp::create(builder, engine.getLoc(), engine.getSymName(), "tensorrt", engine.getVersion(),
-                                   engine.getSerialized());
-      if (!engines.empty())
-        module.erase();
+  void convertEngines() {
+    for (auto engine : llvm::make_early_inc_range(getOperation().getOps<tensorrt_runtime::EngineOp>())) {
+      OpBuilder builder(engine);
+      executor::EngineOp::create(builder, engine.getLoc(), engine.getSymName(), "tensorrt", engine.getVersion(),
+                                 engine.getSerialized());
+      engine.erase();
     }
   }
 };

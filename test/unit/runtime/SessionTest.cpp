@@ -116,7 +116,7 @@ TEST_F(SessionTest, ShapesKnownAtTheRequest) {
 TEST_F(SessionTest, BoundsAreChecked) {
   auto in = memref<float>(client, ElementType::f32, {9, 2}, Floats(18, 1));
   EXPECT_EQ(failure("negate", {in}), "InvalidArgument: function 'negate', argument 0: Runtime shape mismatch: expected "
-                                     "[?, 2], got [9, 2], which is not between [1, 2] and [8, 2]");
+                                     "[?, 2], got [9, 2]: dimension 0 is 9, but must be between 1 and 8");
 }
 
 TEST_F(SessionTest, RequestsMayGrow) {

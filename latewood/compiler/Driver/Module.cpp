@@ -4,7 +4,7 @@
 #include "latewood/compiler/Driver/ModuleImpl.h"
 #include "latewood/compiler/Driver/Registration.h"
 #include "latewood/compiler/Import/PredicateBlobs.h"
-#include "mlir/Parser/Parser.h"
+#include "latewood/compiler/Import/ReadProgram.h"
 
 using namespace mlir;
 
@@ -38,13 +38,12 @@ llvm::Expected<Module> Module::parse(StringRef textOrBytecode, StringRef name) {
   impl->context = makeContext();
   impl->source = std::make_shared<std::string>(textOrBytecode);
   impl->name = name.str();
-  bool isText = !textOrBytecode.starts_with("ML\xefR");
+  bool isText = !import::isBytecode(textOrBytecode);
   if (isText)
     if (std::optional<std::string> packed = import::packPredicateBlobs(textOrBytecode))
-      *impl->source = std::move(*packed);
+      impl->source = std::make_shared<const std::string>(std::move(*packed));
   DiagnosticCollector collector(impl->context.get(), isText ? StringRef(*impl->source) : "", impl->name);
-  ParserConfig config(impl->context.get());
-  impl->module = parseSourceString<ModuleOp>(*impl->source, config, impl->name);
+  impl->module = import::readProgram(*impl->source, impl->name, impl->context.get());
   if (!impl->module)
     return makeCompilationError((Twine("cannot read the program '") + name + "'").str(), collector.take());
   impl->keep(collector.take());

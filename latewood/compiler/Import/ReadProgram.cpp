@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Reading programs. MLIR does the work; what is here is for programs that it would not survive, or would take although
+// what they say is not so:
+//   bytecode   is read by a child process first, and its constants must have as many bytes as their types say
+//   text       must not have what the parser has no answer to: arrays of index
+
+#include "latewood/compiler/Import/ReadProgram.h"
+#include "latewood/compiler/Import/Rehearsal.h"
+#include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace latewood::import {
+
+namespace {
+
+// Whether position `at` of a line is in a string or a comment.
+bool isQuoted(StringRef line, size_t at) {
+  bool inString = false;
+  for (size_t i = 0; i < at; ++i) {
+    if (inString && line[i] == '\\')
+      ++i;
+    else if (line[i] == '"')
+      inString = !inString;
+    else if (!inString && line.substr(i).starts_with("//"))
+      return true;
+  }
+  return inString;
+}
+
+// The type of the elements of an array is an integer or a float of whole bytes; with index the parser asks for a width
+// that there is none of.
+LogicalResult checkText(StringRef text, StringRef name, MLIRContext *context) {
+  constexpr StringLiteral opening = "array";
+  for (size_t at = text.find(opening); at != StringRef::npos; at = text.find(opening, at + 1)) {
+    StringRef rest = text.substr(at + opening.size()).ltrim();
+    if (!rest.consume_front("<") || !rest.ltrim().starts_with("index"))
+      continue;
+    size_t begin = text.rfind('\n', at) + 1;
+    StringRef line = text.substr(begin).take_until([](char c) { return c == '\n'; });
+    if (isQuoted(line, at - begin))
+      continue;
+    auto place = FileLineColLoc::get(context, name, 1 + text.take_front(at).count('\n'), 1 + at - begin);
+    return emitError(place, "arrays have elements of integers and floats, and index is neither");
+  }
+  return success();
+}
+
+// The bytes that the elements of a constant have in memory; none where that is more than there can be.
+std::optional<uint64_t> bytesOf(DenseElementsAttr constant) {
+  Type element = constant.getElementType();
+  uint64_t parts = 1;
+  if (auto complex = dyn_cast<ComplexType>(element)) {
+    parts = 2;
+    element = complex.getElementType();
+  }
+  if (!element.isIntOrIndexOrFloat())
+    return std::nullopt;
+  uint64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  bool isPacked = bits == 1 && parts == 1;
+  uint64_t count = 1;
+  if (!constant.isSplat())
+    for (int64_t extent : constant.getType().getShape()) {
+      bool overflows = false;
+      count = llvm::SaturatingMultiply<uint64_t>(count, uint64_t(extent), &overflows);
+      if (extent < 0 || overflows)
+        return std::nullopt;
+    }
+  if (isPacked)
+    return constant.isSplat() ? 1 : llvm::divideCeil(count, 8);
+  bool overflows = false;
+  uint64_t bytes = llvm::SaturatingMultiply<uint64_t>(count, parts * llvm::divideCeil(bits, 8), &overflows);
+  return overflows ? std::nullopt : std::optional(bytes);
+}
+
+// The reader takes the bytes of a constant as they come.
+LogicalResult checkConstants(ModuleOp module) {
+  AttrTypeWalker walker;
+  bool isSound = true;
+  walker.addWalk([&](DenseElementsAttr constant) {
+    if (isa<DenseIntOrFPElementsAttr>(constant) && bytesOf(constant) != constant.getRawData().size())
+      isSound = false;
+  });
+  walker.addWalk([&](DenseArrayAttr array) {
+    Type element = array.getElementType();
+    if (!element.isIntOrFloat() ||
+        array.getRawData().size() != uint64_t(array.size()) * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8))
+      isSound = false;
+  });
+  module->walk([&](Operation *op) {
+    walker.walk(op->getAttrDictionary());
+    walker.walk<WalkOrder::PreOrder>(op->getLoc());
+    return isSound ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  if (!isSound)
+    return emitError(UnknownLoc::get(module.getContext()),
+                     "the bytecode is damaged: a constant has another number of bytes than its type");
+  return success();
+}
+
+OwningOpRef<ModuleOp> parse(StringRef program, StringRef name, MLIRContext *context) {
+  return parseSourceString<ModuleOp>(program, ParserConfig(context), name);
+}
+
+} // namespace
+
+OwningOpRef<ModuleOp> readProgram(StringRef program, StringRef name, MLIRContext *context) {
+  if (!isBytecode(program)) {
+    if (failed(checkText(program, name, context)))
+      return nullptr;
+    return parse(program, name, context);
+  }
+  auto problem = rehearse(program.size(), [&] {
+    // Nobody hears what it says: what the child survives is read again.
+    ScopedDiagnosticHandler silent(context, [](Diagnostic &) { return success(); });
+    OwningOpRef<ModuleOp> module = parse(program, name, context);
+    // The program does not end in order: the process does.
+    if (module && succeeded(checkConstants(*module)))
+      module.release();
+  });
+  if (problem) {
+    emitError(UnknownLoc::get(context), "the bytecode is damaged: " + *problem);
+    return nullptr;
+  }
+  OwningOpRef<ModuleOp> module = parse(program, name, context);
+  if (!module || failed(checkConstants(*module)))
+    return nullptr;
+  return module;
+}
+
+} // namespace latewood::import

@@ -14,9 +14,15 @@ Prints each mismatch with the program's text, and closes with `N passed, N faile
 
 import argparse
 import collections
+import os
 import random
 import sys
 from pathlib import Path
+
+# The reference need not be fast, but ready soon: XLA's compilation takes most of the time here.
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true --xla_cpu_parallel_codegen_split_count=1"
+)
 
 import jax
 import jax.numpy as jnp
@@ -28,6 +34,7 @@ import latewood
 jax.config.update("jax_enable_x64", True)
 
 FLOATS = ["float32", "float64", "bfloat16", "float16"]
+COMPLEX = ["complex64", "complex128"]
 INTEGERS = ["int32", "int64", "int8", "int16", "uint8", "uint16", "uint32", "uint64"]
 EPSILON = {"float64": 2e-12, "float32": 2e-5, "float16": 2e-2, "bfloat16": 6e-2}
 
@@ -67,7 +74,7 @@ class Program:
 
     def argument(self) -> np.ndarray:
         choose = self.random
-        dtype = choose.choice([*FLOATS[:1] * 4, *FLOATS, *INTEGERS[:1] * 3, *INTEGERS, "bool"])
+        dtype = choose.choice([*FLOATS[:1] * 4, *FLOATS, *INTEGERS[:1] * 3, *INTEGERS, "bool", *COMPLEX])
         shape = self.shape()
         data = np.random.default_rng(choose.getrandbits(32))
         if dtype == "bool":
@@ -77,8 +84,11 @@ class Program:
             low, high = (max(info.min, -9), 9) if choose.random() < 0.7 else (info.min, info.max)
             return data.integers(low, high, shape, dtype=dtype, endpoint=True)
         values = data.normal(size=shape) * choose.choice([1, 1, 1, 30])
+        if dtype in COMPLEX:
+            return np.asarray(values + 1j * data.normal(size=shape)).astype(jnp.dtype(dtype))
         if choose.random() < 0.15 and values.size:
-            special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0]
+            largest = float(jnp.finfo(dtype).max)
+            special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, -2.5, largest, -largest]
             flat = np.atleast_1d(values).reshape(-1)
             for _ in range(min(3, flat.size)):
                 flat[choose.randrange(flat.size)] = choose.choice(special)
@@ -429,8 +439,155 @@ class Program:
         )
         return lambda x: lax.fori_loop(0, count, body, x), [operand]
 
+    def convolution(self):
+        operand = self.pick(lambda x: x.dtype == jnp.float32 and 3 <= len(x.shape) <= 5 and 0 not in x.shape)
+        if operand is None:
+            return None
+        choose, shape = self.random, self.values[operand].shape
+        rank = len(shape) - 2
+        groups = choose.choice([g for g in (1, 1, 2, 3, shape[1]) if shape[1] % g == 0])
+        kernel = (groups * choose.choice([1, 2, 5]), shape[1] // groups, *[choose.choice([1, 2, 3]) for _ in range(rank)])
+        weights = jnp.asarray(np.random.default_rng(choose.getrandbits(32)).normal(size=kernel), jnp.float32)
+        options = dict(
+            window_strides=[choose.choice([1, 1, 2, 3]) for _ in range(rank)],
+            padding=[(choose.choice([0, 1, 2, -1]), choose.choice([0, 1, 3])) for _ in range(rank)],
+            lhs_dilation=[choose.choice([1, 1, 1, 2]) for _ in range(rank)],
+            rhs_dilation=[choose.choice([1, 1, 2]) for _ in range(rank)],
+            feature_group_count=groups,
+        )
+        return lambda x: lax.conv_general_dilated(x, weights, **options), [operand]
+
+    def narrow_dot(self):
+        """A product of matrices of narrow elements, summed in wider ones."""
+        operand = self.pick(lambda x: len(x.shape) == 2 and x.dtype in (jnp.bfloat16, jnp.float16, jnp.int8, jnp.uint8))
+        if operand is None:
+            return None
+        wide = jnp.float32 if is_float(self.values[operand]) else jnp.int32
+        return lambda x: lax.dot_general(x, x, (((1,), (1,)), ((), ())), preferred_element_type=wide), [operand]
+
+    def bits(self):
+        operand = self.pick(lambda x: x.dtype != bool and not jnp.issubdtype(x.dtype, jnp.complexfloating))
+        if operand is None:
+            return None
+        dtype = self.values[operand].dtype
+        kind = self.random.choice(["bitcast", "precision", "shift"])
+        if kind == "precision" and is_float(self.values[operand]):
+            exponent, mantissa = self.random.choice([(8, 7), (5, 10), (4, 3), (8, 23)])
+            return lambda x: lax.reduce_precision(x, exponent, mantissa), [operand]
+        if kind == "shift" and is_integer(self.values[operand]):
+            by = self.random.choice([0, 1, 7, 8, 31, 64])
+            return lambda x: lax.shift_left(x, jnp.full_like(x, min(by, jnp.iinfo(dtype).max))), [operand]
+        if is_integer(self.values[operand]):
+            other = {1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64"}[dtype.itemsize]
+        else:
+            other = {2: "int16", 4: "int32", 8: "int64"}[dtype.itemsize]
+        # Which NaN an operation makes is the machine's choice.
+        clean = (lambda x: jnp.where(jnp.isnan(x), jnp.ones_like(x), x)) if is_float(self.values[operand]) else (lambda x: x)
+        if is_float(self.values[operand]) and self.steps:
+            return None  # and its last bit the library's
+        return lambda x: lax.bitcast_convert_type(clean(x), jnp.dtype(other)), [operand]
+
+    def sort_pairs(self):
+        operand = self.pick(lambda x: x.shape and not jnp.issubdtype(x.dtype, jnp.complexfloating))
+        if operand is None:
+            return None
+        axis = self.random.randrange(len(self.values[operand].shape))
+        keys = self.random.choice([1, 2])
+
+        def pairs(x):
+            place = lax.broadcasted_iota(jnp.int32, x.shape, axis)
+            return lax.sort((x, place % 3, place), dimension=axis, num_keys=keys, is_stable=True)[2]
+
+        return pairs, [operand]
+
+    def top(self):
+        operand = self.pick(lambda x: x.shape and x.dtype in (jnp.float32, jnp.int32, jnp.int8, jnp.uint16))
+        if operand is None:
+            return None
+        k = self.random.randint(0, self.values[operand].shape[-1])
+        which = self.random.choice([0, 1])
+        return lambda x: lax.top_k(jnp.nan_to_num(x), k)[which], [operand]
+
+    def scan(self):
+        operand = self.pick(lambda x: x.shape and x.dtype in (jnp.float32, jnp.int32))
+        if operand is None:
+            return None
+        reverse, which = self.random.random() < 0.3, self.random.choice([0, 1])
+        step = self.random.choice(
+            [
+                lambda c, x: (lax.max(c, x), c),
+                lambda c, x: (c + x, x * 2),
+                lambda c, x: (x, c - x),
+            ]
+        )
+        return lambda x: lax.scan(step, jnp.zeros(x.shape[1:], x.dtype), x, reverse=reverse)[which], [operand]
+
+    def search(self):
+        """A loop whose number of turns depends on the data."""
+        operand = self.pick(lambda x: x.dtype == jnp.int32 and 0 not in x.shape)
+        if operand is None:
+            return None
+
+        def halve(x):
+            return lax.while_loop(lambda s: (jnp.max(jnp.abs(s[0])) > 1) & (s[1] < 40), lambda s: (s[0] // 2, s[1] + 1), (x, jnp.int32(0)))
+
+        which = self.random.choice([0, 1])
+        return lambda x: halve(x)[which], [operand]
+
+    def pool_gradient(self):
+        operand = self.pick(lambda x: x.dtype == jnp.float32 and 1 <= len(x.shape) <= 4 and 0 not in x.shape)
+        if operand is None or self.steps:
+            return None  # equal elements would go to either
+        rank = len(self.values[operand].shape)
+        size = [self.random.choice([1, 2, 3]) for _ in range(rank)]
+        stride = [self.random.choice([1, 2]) for _ in range(rank)]
+
+        def pool(x):
+            return jnp.sum(lax.reduce_window(x, -jnp.inf, lax.max, size, stride, "SAME"))
+
+        return lambda x: jax.grad(pool)(jnp.nan_to_num(x, posinf=3.5, neginf=-3.5)), [operand]
+
+    def reduce_pairs(self):
+        """Several operands and any body: the largest element, and where it is."""
+        operand = self.pick(lambda x: x.shape and x.dtype in (jnp.float32, jnp.int32, jnp.int16))
+        if operand is None:
+            return None
+        axis, which = self.random.randrange(len(self.values[operand].shape)), self.random.choice([0, 1])
+
+        def body(a, b):
+            first = (a[0] > b[0]) | ((a[0] == b[0]) & (a[1] < b[1]))
+            return lax.select(first, a[0], b[0]), lax.select(first, a[1], b[1])
+
+        def best(x):
+            place = lax.broadcasted_iota(jnp.int32, x.shape, axis)
+            return lax.reduce((jnp.nan_to_num(x) if is_float(x) else x, place), (jnp.asarray(-99, x.dtype), jnp.int32(1 << 30)), body, (axis,))[which]
+
+        return best, [operand]
+
+    def index_by_data(self):
+        operand = self.pick(lambda x: x.shape and 0 not in x.shape)
+        index = self.pick(lambda x: x.dtype == jnp.int32 and len(x.shape) <= 2)
+        if operand is None or index is None:
+            return None
+        axis = self.random.randrange(len(self.values[operand].shape))
+        return lambda x, i: jnp.take(x, i, axis=axis, mode="clip"), [operand, index]
+
+    def complex_parts(self):
+        operand = self.pick(lambda x: jnp.issubdtype(x.dtype, jnp.complexfloating))
+        if operand is None:
+            return None
+        function = self.random.choice([lax.real, lax.imag, lax.abs, lax.conj, lambda x: x * x, lambda x: x + x, lax.neg])
+        return function, [operand]
+
+    def cumulative_product(self):
+        operand = self.pick(lambda x: x.shape and x.dtype in (jnp.float32, jnp.float64, jnp.int32))
+        if operand is None:
+            return None
+        axis = self.random.randrange(len(self.values[operand].shape))
+        return lambda x: lax.cumprod(x, axis=axis), [operand]
+
     def branch(self):
-        operand = self.pick(lambda x: x.dtype != bool)
+        operand = self.pick(lambda x: x.dtype != bool and not jnp.issubdtype(x.dtype, jnp.complexfloating))
         if operand is None:
             return None
         threshold = self.random.choice([0, 3])
@@ -444,7 +601,8 @@ KINDS = [
     *["unary"] * 4, *["binary"] * 4, *["broadcast_binary"] * 3, "scalar_binary", *["compare_select"] * 2, *["convert"] * 2,
     "clamp", *["reshape"] * 2, *["transpose"] * 2, "reverse", *["broadcast"] * 2, *["slice"] * 2, "dynamic_slice",
     "dynamic_update_slice", *["concatenate"] * 2, *["pad"] * 2, *["reduce"] * 4, "softmax", "cumulative", "sort", *["dot"] * 2,
-    "take", "scatter", "window", "loop", "branch",
+    "take", "scatter", "window", "loop", "branch", *["convolution"] * 2, "narrow_dot", "bits", "sort_pairs", "top", "scan", "search",
+    "pool_gradient", "reduce_pairs", "index_by_data", *["complex_parts"] * 2, "cumulative_product",
 ]  # fmt: skip
 
 
@@ -457,6 +615,8 @@ def difference(got, wanted, scale: float) -> str | None:
     if wanted.dtype.kind in "biu":
         wrong = int(np.count_nonzero(got != wanted))
         return f"{wrong} of {wanted.size} elements differ" if wrong else None
+    if wanted.dtype.kind == "c":
+        return difference(got.real, wanted.real, 4 * scale) or difference(got.imag, wanted.imag, 4 * scale)
     tolerance = EPSILON[wanted.dtype.name] * scale
     a, b = got.astype(np.float64), wanted.astype(np.float64)
     with np.errstate(all="ignore"):

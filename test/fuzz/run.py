@@ -95,7 +95,9 @@ def fuzz(target: str, build: Path, corpora: Path, seconds: int) -> bool:
     command = [tool(build, target), f"-artifact_prefix={corpora}/{target}-", "-timeout=60", "-rss_limit_mb=6000"]
     # First what failed before, each once; then what is new.
     if findings.is_dir() and any(findings.iterdir()):
-        past = subprocess.run(command + [str(path) for path in sorted(findings.iterdir())], env={**os.environ, **ENVIRONMENT})
+        past = subprocess.run(
+            command + [str(path) for path in sorted(findings.iterdir())], env={**os.environ, **ENVIRONMENT}
+        )
         if past.returncode:
             return False
     command += [f"-max_total_time={seconds}", "-max_len=4096", "-print_final_stats=1", str(corpus)]
@@ -105,7 +107,9 @@ def fuzz(target: str, build: Path, corpora: Path, seconds: int) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "fuzz")
-    parser.add_argument("--corpora", type=Path, help="where corpora and failing inputs are kept (default: BUILD/corpora)")
+    parser.add_argument(
+        "--corpora", type=Path, help="where corpora and failing inputs are kept (default: BUILD/corpora)"
+    )
     parser.add_argument("--seconds", type=int, default=30, help="for each target")
     parser.add_argument("--target", action="append", choices=TARGETS, help="only this one; may be repeated")
     options = parser.parse_args()

@@ -14,6 +14,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 import tempfile
@@ -44,29 +45,35 @@ class Browser:
         binary = find_browser()
         assert binary, "no browser"
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        take, self._give = os.pipe()
-        self._take, give = os.pipe()
-
-        def place() -> None:
-            # Through numbers that are surely free, since the pipes may have 3 and 4 themselves.
-            a, b = os.dup2(take, 98), os.dup2(give, 99)
-            os.dup2(a, 3)
-            os.dup2(b, 4)
-            os.closerange(5, 100)
-
+        ours, theirs = os.pipe(), os.pipe()
+        self._take, self._give = theirs[0], ours[1]
         width, height = self.size
-        command = [binary, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"]
-        command += ["--remote-debugging-pipe", f"--user-data-dir={self._profile.name}", f"--window-size={width},{height}"]
+        command = [
+            binary,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--hide-scrollbars",
+        ]
+        command += [
+            "--remote-debugging-pipe",
+            f"--user-data-dir={self._profile.name}",
+            f"--window-size={width},{height}",
+        ]
+        # The shell puts the pipes where the browser looks for them, through numbers that are neither 3 nor 4.
+        place = f'exec "$@" 7<&{ours[0]} 8>&{theirs[1]} 3<&7 4>&8 7<&- 8>&-'
         self._process = subprocess.Popen(
-            [*command, "about:blank"],
-            preexec_fn=place,
-            close_fds=False,
+            ["bash", "-c", place, "bash", *command, "about:blank"],
+            pass_fds=(ours[0], theirs[1]),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            # What is loaded into this process (a sanitizer) is not for the browser.
+            env={name: value for name, value in os.environ.items() if name != "LD_PRELOAD"},
         )
-        os.close(take)
-        os.close(give)
+        os.close(ours[0])
+        os.close(theirs[1])
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
@@ -99,6 +106,7 @@ class Browser:
 
     def _read(self) -> dict[str, Any]:
         while b"\0" not in self._pending:
+            assert select.select([self._take], [], [], self.timeout)[0], "the browser does not answer"
             data = os.read(self._take, 1 << 20)
             assert data, "the browser has ended"
             self._pending += data

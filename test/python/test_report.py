@@ -4,10 +4,11 @@
 import json
 import subprocess
 
-import latewood
 import models
 import pytest
 from browser import Browser, find_browser
+
+import latewood
 from latewood import compiler
 
 # A while loop for control flow, a result that is an argument for a remark.
@@ -51,7 +52,15 @@ def test_agrees_with_the_executable(encoder):
     assert data["executable"]["bytes"] == len(executable.serialize())
     function = data["executable"]["functions"][0]
     assert function["name"] == "main" and len(function["arguments"]) == executable.get_signature("main").get_num_args()
-    assert {p["phase"] for p in data["passes"]} >= {"import", "input", "cluster", "engines", "bufferize", "lower", "translate"}
+    assert {p["phase"] for p in data["passes"]} >= {
+        "import",
+        "input",
+        "cluster",
+        "engines",
+        "bufferize",
+        "lower",
+        "translate",
+    }
     assert all(p["milliseconds"] >= 0 for p in data["passes"])
     # The workspace of a call is what was planned for its cluster.
     assert max(plan["bytes"] for plan in data["memory"]) == function["workspace"]
@@ -66,7 +75,9 @@ def test_memory_plan_is_sound(encoder):
             assert 0 <= a["first"] <= a["last"] < plan["operations"]
             for b in plan["buffers"][:i]:
                 together = a["first"] <= b["last"] and b["first"] <= a["last"]
-                assert not together or a["offset"] + a["bytes"] <= b["offset"] or b["offset"] + b["bytes"] <= a["offset"]
+                assert (
+                    not together or a["offset"] + a["bytes"] <= b["offset"] or b["offset"] + b["bytes"] <= a["offset"]
+                )
 
 
 def test_graphs_are_graphs():
@@ -100,7 +111,7 @@ def test_failed_compilation_leaves_a_report(tmp_path):
     path = tmp_path / "report.html"
     with pytest.raises(latewood.CompilationError):
         latewood.compile(
-            'func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> { %0 = stablehlo.custom_call @nobody(%x) '
+            "func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> { %0 = stablehlo.custom_call @nobody(%x) "
             ": (tensor<4xf32>) -> tensor<4xf32>  return %0 : tensor<4xf32> }",
             report=path,
         )

@@ -13,11 +13,15 @@
 // values in registers across stores. Scratch that the body allocates stays in it. Loops with the same code share one
 // body.
 //
+// Loops over scalars whose iterations are independent (IndependentLoops.h) are parallel loops, too.
+//
 // In: functions on buffers, scf.forall without results, not nested. Out: no scf.forall; functions that are not bodies
 // have a first argument, the call that the runtime passes along (`!llvm.ptr`).
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
+#include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "latewood/compiler/Engines/CPU/EqualFunctions.h"
+#include "latewood/compiler/Engines/CPU/IndependentLoops.h"
 #include "latewood/compiler/Engines/CPU/OutlineKernels.h"
 #include "latewood/compiler/Engines/CPU/PassedBuffers.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
@@ -61,6 +65,7 @@ struct OutlineParallelLoopsPass : cpu::impl::OutlineParallelLoopsPassBase<Outlin
     for (func::FuncOp function : functions) {
       if (function.isExternal())
         continue;
+      makeIndependentLoopsParallel(function);
       SmallVector<scf::ForallOp> loops;
       function.walk([&](scf::ForallOp loop) { loops.push_back(loop); });
       for (auto [i, loop] : llvm::enumerate(loops))
@@ -80,6 +85,12 @@ struct OutlineParallelLoopsPass : cpu::impl::OutlineParallelLoopsPassBase<Outlin
       Type pointer = LLVM::LLVMPointerType::get(&getContext());
       if (failed(function.insertArgument(0, pointer, nullptr, function.getLoc())))
         return signalPassFailure();
+      // The arguments that hold extents have moved.
+      for (unsigned i = 1; i < function.getNumArguments(); ++i)
+        if (auto extents = function.getArgAttrOfType<DenseI64ArrayAttr>(i, plan::PlanDialect::getExtentsAttrName())) {
+          auto moved = llvm::map_to_vector(extents.asArrayRef(), [](int64_t number) { return number + 1; });
+          function.setArgAttr(i, plan::PlanDialect::getExtentsAttrName(), DenseI64ArrayAttr::get(&getContext(), moved));
+        }
       // To kernels the call is passed on.
       function.walk([&](func::CallOp call) { call->insertOperands(0, function.getArgument(0)); });
     }

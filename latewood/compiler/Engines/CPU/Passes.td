@@ -63,8 +63,8 @@ def FormContractionsPass : Pass<"latewood-form-contractions", "::mlir::func::Fun
     ```
 
     In: linalg on tensors. A consumer that should become an epilogue must not have been fused with other users of its operands
-    before. Out: every product of static shape whose element types have kernels (f32, bf16 and f16 summed in f32; f64; i8,
-    i16 and i32 summed in i32; i64) is a `cpu.contract`. Refused, with a remark: other element types, dynamic shapes. Dot
+    before. Out: every product whose element types have kernels (f32, bf16 and f16 summed in f32; f64; i8,
+    i16 and i32 summed in i32; i64) is a `cpu.contract`. Refused, with a remark: other element types. Dot
     products of two vectors stay reductions.
   }];
   let dependentDialects = ["::latewood::cpu::CPUDialect", "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
@@ -225,8 +225,8 @@ def OutlineKernelsPass : Pass<"latewood-outline-kernels", "::mlir::ModuleOp"> {
     func.call @f_kernel_0(%b, %w, %c)
     func.func private @f_kernel_0(%0: memref<…> {llvm.noalias}, …) attributes {cpu.kernel} { cpu.contract ins(%0, %1 …) outs(%2 …) … }
     ```
-    Precondition: functions on buffers. Postcondition: a function with at least `fewest` such parts has calls in their place;
-    parts on buffers of dynamic shape stay where they are.
+    Precondition: functions on buffers. Postcondition: a function with at least `fewest` such parts has calls in their place.
+    A buffer of dynamic shape is passed as its base; its extents are arguments, too.
   }];
   let options = [Option<"fewest", "fewest", "unsigned", "32", "Functions of fewer parts stay whole">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect"];
@@ -265,14 +265,14 @@ def OutlineParallelLoopsPass : Pass<"latewood-outline-parallel-loops", "::mlir::
     cpu.parallel_for @f_body_0 tasks(%n) args(%a : memref<64xf32>)
     ```
     Precondition: buffers; parallel loops have no results and are not nested. Postcondition: no scf.forall; every other function
-    has a new first argument, the call (`!llvm.ptr`). Refuses captured buffers of dynamic shape.
+    has a new first argument, the call (`!llvm.ptr`). A captured buffer of dynamic shape is its base, and its extents are captured.
   }];
   let dependentDialects = ["::latewood::cpu::CPUDialect", "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
 def PlanMemoryPass : Pass<"latewood-plan-memory", "::mlir::ModuleOp"> {
-  let summary = "All allocations of a function become one block of known size";
+  let summary = "All allocations of a function become one block of known size, and one that is asked for";
   let description = [{
     ```mlir
     func.func @f(%call: !llvm.ptr, %x: memref<8xf32>) { %a = memref.alloc() : memref<64xf32> … }
@@ -280,9 +280,16 @@ def PlanMemoryPass : Pass<"latewood-plan-memory", "::mlir::ModuleOp"> {
     func.func @f(%call: !llvm.ptr, %x: memref<8xf32>, %memory: memref<256xi8>) attributes {cpu.workspace_bytes = 256 : i64} {
       %a = memref.view %memory[%c0][] : memref<256xi8> to memref<64xf32> … }
     ```
-    Postcondition: no memref.alloc; buffers that live at the same time are disjoint (checked). Refuses dynamic shapes.
+    Buffers of dynamic shape share a second block, whose size is computed when the function begins:
+    ```mlir
+    %bytes = …                                   // of %n
+    %block = cpu.allocate %bytes : memref<?xi8>
+    %b = memref.view %block[%c0][%n] : memref<?xi8> to memref<?xf32>
+    ```
+    Postcondition: no memref.alloc; buffers that live at the same time are disjoint (checked). Refuses sizes that are not known when
+    the function begins.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+  let dependentDialects = ["::latewood::cpu::CPUDialect", "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
 }
 
 def LowerMathPass : Pass<"latewood-lower-math", "::mlir::ModuleOp"> {
@@ -308,7 +315,8 @@ def ConvertCPUToLLVMPass : Pass<"latewood-convert-cpu-to-llvm", "::mlir::ModuleO
     llvm.func @f(%call: !llvm.ptr, %x: !llvm.ptr, …, %memory: !llvm.ptr) attributes {cpu.workspace_bytes = 256 : i64}
     ```
     cpu.parallel_for becomes a call of the runtime's parallel_for with a frame of the captured values.
-    Precondition: static shapes, memory planned. Postcondition: the LLVM dialect only (`latewood-check-cpu-code` says what is not).
+    A buffer of dynamic shape is a pointer, too: `plan.extents` says which arguments hold its extents.
+    Precondition: memory planned. Postcondition: the LLVM dialect only (`latewood-check-cpu-code` says what is not).
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::cf::ControlFlowDialect", "::mlir::func::FuncDialect", "::mlir::memref::MemRefDialect",
@@ -349,7 +357,7 @@ def SettleCarriedBuffersPass : Pass<"latewood-settle-carried-buffers", "mlir::fu
     }
     ```
     Precondition: functions on buffers. Postcondition: no loop carries a buffer.
-    Refuses a carried buffer of dynamic shape.
+    Refuses a carried buffer whose shape is not known before the loop.
   }];
   let dependentDialects = ["mlir::memref::MemRefDialect", "mlir::scf::SCFDialect"];
 }

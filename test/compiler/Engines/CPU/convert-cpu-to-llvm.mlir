@@ -30,3 +30,25 @@ func.func @f(%call: !llvm.ptr, %x: memref<8xf32>, %v: f32, %memory: memref<0xi8>
   cpu.parallel_for @f_body_0 tasks(%c8) args(%x, %v : memref<8xf32>, f32)
   return
 }
+
+// Tests a buffer of dynamic shape: a bare pointer, its extent another argument. Memory of dynamic size is asked for; without it the
+// function returns at once.
+// CHECK: llvm.func @dynamic(%[[CALL:.+]]: !llvm.ptr, %[[X:.+]]: !llvm.ptr, %[[N:.+]]: i64, %{{.+}}: !llvm.ptr) attributes {cpu.workspace_bytes = 0 : i64}
+// CHECK: %[[M:.+]] = llvm.call %{{.+}}(%[[CALL]], %[[N]], %{{.+}}) : !llvm.ptr, (!llvm.ptr, i64, i64) -> !llvm.ptr
+// CHECK: %[[NONE:.+]] = llvm.icmp "eq"
+// CHECK: llvm.cond_br %[[NONE]], ^[[END:.+]], ^[[REST:.+]]
+// CHECK: ^[[REST]]:
+// CHECK: llvm.mul %{{.+}}, %[[N]]
+// CHECK: llvm.call %{{.+}}(%[[CALL]], %[[M]])
+// CHECK: ^[[END]]:
+// CHECK-NEXT: llvm.return
+func.func @dynamic(%call: !llvm.ptr, %x: memref<3x?xf32> {plan.extents = array<i64: 2>}, %n: index, %memory: memref<0xi8>) attributes {cpu.workspace_bytes = 0 : i64} {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %m = cpu.allocate %n : memref<?xi8>
+  %a = memref.view %m[%c0][%n] : memref<?xi8> to memref<?xf32>
+  %v = memref.load %x[%c2, %c0] : memref<3x?xf32>
+  memref.store %v, %a[%c0] : memref<?xf32>
+  cpu.release %m : memref<?xi8>
+  return
+}

@@ -57,3 +57,27 @@ func.func @slices(%x: memref<8x4xf32>) {
   memref.copy %b, %c : memref<1x4xf32, strided<[4, 1], offset: 8>> to memref<1x4xf32, strided<[4, 1], offset: 12>>
   return
 }
+
+// -----
+
+// Tests buffers of dynamic shape: a kernel is given bases and extents, and makes views of dynamic shape itself, so that it knows
+// how their strides come about. Slices at different places are one kernel.
+// CHECK-LABEL: func.func @dynamic(
+// CHECK-SAME: %{{.+}}: index, %[[M:.+]]: index
+// CHECK: call @dynamic_kernel_0(%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}})
+// CHECK: call @dynamic_kernel_0(%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %{{.+}})
+// CHECK-NOT: memref.copy
+// CHECK: func.func private @dynamic_kernel_0(
+// CHECK-COUNT-2: memref.reinterpret_cast %{{.+}} to offset: [0], sizes: [%{{.+}}, %{{.+}}], strides: [%{{.+}}, 1] : memref<f32> to memref<?x?xf32>
+// CHECK: memref.subview
+// CHECK: memref.copy
+// CHECK-NOT: @dynamic_kernel_1
+func.func @dynamic(%x: memref<?x?xf32> {plan.extents = array<i64: 1, 2>}, %n: index, %m: index, %i: index, %j: index, %y: memref<?x?xf32> {plan.extents = array<i64: 1, 2>}) {
+  %a = memref.subview %x[%i, 0] [1, %m] [1, 1] : memref<?x?xf32> to memref<1x?xf32, strided<[?, 1], offset: ?>>
+  %b = memref.subview %y[%i, 0] [1, %m] [1, 1] : memref<?x?xf32> to memref<1x?xf32, strided<[?, 1], offset: ?>>
+  memref.copy %a, %b : memref<1x?xf32, strided<[?, 1], offset: ?>> to memref<1x?xf32, strided<[?, 1], offset: ?>>
+  %c = memref.subview %x[%j, 0] [1, %m] [1, 1] : memref<?x?xf32> to memref<1x?xf32, strided<[?, 1], offset: ?>>
+  %d = memref.subview %y[%j, 0] [1, %m] [1, 1] : memref<?x?xf32> to memref<1x?xf32, strided<[?, 1], offset: ?>>
+  memref.copy %c, %d : memref<1x?xf32, strided<[?, 1], offset: ?>> to memref<1x?xf32, strided<[?, 1], offset: ?>>
+  return
+}

@@ -60,11 +60,17 @@ func.func @h(%x: memref<64xf32>, %n: index, %z: f32) {
 
 // -----
 
-// Tests that a buffer of dynamic shape is refused.
-func.func @dynamic(%x: memref<?xf32>, %z: f32) {
-  // expected-error@+1 {{captures a buffer of dynamic shape, 'memref<?xf32>'}}
-  scf.forall (%i) in (8) {
-    memref.store %z, %x[%i] : memref<?xf32>
+// Tests that a buffer of dynamic shape is captured as its base and its extent, which is captured once; the number of tasks is computed.
+// CHECK: func private @dynamic_body_0(%{{.+}}: index, %{{.+}}: index, %{{.+}}: f32, %[[X:.+]]: memref<f32> {llvm.noalias}, %[[Y:.+]]: memref<f32> {llvm.noalias}, %[[N:.+]]: index)
+// CHECK-DAG: memref.reinterpret_cast %[[X]] to offset: [0], sizes: [%[[N]], 4], strides: [4, 1] : memref<f32> to memref<?x4xf32>
+// CHECK-DAG: memref.reinterpret_cast %[[Y]] to offset: [0], sizes: [%[[N]]], strides: [1] : memref<f32> to memref<?xf32>
+// CHECK: func @dynamic(%{{.+}}: !llvm.ptr, %{{.+}}: memref<?x4xf32> {llvm.noalias, plan.extents = array<i64: 3>}, %{{.+}}: memref<?xf32> {llvm.noalias, plan.extents = array<i64: 3>}, %[[LENGTH:.+]]: index
+// CHECK: cpu.parallel_for @dynamic_body_0 tasks(%[[LENGTH]]) args(%{{.+}}, %{{.+}}, %{{.+}}, %[[LENGTH]] : f32, memref<f32>, memref<f32>, index)
+func.func @dynamic(%x: memref<?x4xf32> {plan.extents = array<i64: 2>}, %y: memref<?xf32> {plan.extents = array<i64: 2>}, %n: index, %z: f32) {
+  %c0 = arith.constant 0 : index
+  scf.forall (%i) in (%n) {
+    memref.store %z, %x[%i, %c0] : memref<?x4xf32>
+    memref.store %z, %y[%i] : memref<?xf32>
   }
   return
 }

@@ -60,3 +60,25 @@ func.func @swap(%a: memref<4xf32>, %out: memref<4xf32>) {
   memref.copy %r#2, %out : memref<4xf32> to memref<4xf32>
   return
 }
+
+// -----
+
+// Tests that a buffer of dynamic shape gets a place of its shape.
+// CHECK-LABEL: func.func @dynamic(
+// CHECK-SAME: %[[X:.+]]: memref<?xf32> {plan.extents = array<i64: 1>}, %[[N:.+]]: index
+// CHECK: %[[A:.+]] = memref.alloc(%[[N]]) : memref<?xf32>
+// CHECK: memref.copy %[[X]], %[[A]]
+// CHECK: scf.for
+// CHECK-NOT: iter_args
+// CHECK: memref.copy %{{.+}}, %[[A]]
+func.func @dynamic(%x: memref<?xf32> {plan.extents = array<i64: 1>}, %n: index, %o: memref<?xf32> {plan.extents = array<i64: 1>}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> (memref<?xf32>) {
+    %new = memref.alloc(%n) : memref<?xf32>
+    memref.copy %a, %new : memref<?xf32> to memref<?xf32>
+    scf.yield %new : memref<?xf32>
+  }
+  memref.copy %r, %o : memref<?xf32> to memref<?xf32>
+  return
+}

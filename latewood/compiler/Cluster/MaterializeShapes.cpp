@@ -123,7 +123,7 @@ Extents ShapeMaterializer::getExtents(Value tensor) {
                              [&](int64_t dimension) { return getExtent(tensor, dimension); });
 }
 
-void ShapeMaterializer::setExtents(Value value, ArrayRef<Value> all) {
+Value ShapeMaterializer::setExtents(Value value, ArrayRef<Value> all) {
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<Value> dynamic;
   Extents &known = extents[value] = Extents(all);
@@ -136,7 +136,7 @@ void ShapeMaterializer::setExtents(Value value, ArrayRef<Value> all) {
             "dimension " + Twine(dimension) + " of a computed tensor has {0} elements, but its type says {1}");
   }
   if (dynamic.empty())
-    return;
+    return value;
   OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);
   // Behind the scalars that it uses: those of an argument stand at the beginning of its block.
@@ -148,6 +148,7 @@ void ShapeMaterializer::setExtents(Value value, ArrayRef<Value> all) {
   });
   Extents copy = known;
   extents[shaped.getResult()] = std::move(copy);
+  return shaped;
 }
 
 void ShapeMaterializer::setElements(OpOperand &operand) {

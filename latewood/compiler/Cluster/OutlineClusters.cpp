@@ -53,6 +53,20 @@ private:
     return module;
   }
 
+  // The bounds of what an argument is, or is the destination of. Destinations follow behind `inputCount` inputs.
+  static void setBounds(func::FuncOp function, unsigned inputCount) {
+    StringRef name = plan::PlanDialect::getBoundsAttrName();
+    for (BlockArgument argument : function.getArguments())
+      for (Operation *user : argument.getUsers())
+        if (isa<plan::WithShapeOp>(user) && user->hasAttr(name))
+          function.setArgAttr(argument.getArgNumber(), name, user->getAttr(name));
+    if (function.getNumArguments() == inputCount)
+      return;
+    for (OpOperand &result : function.getBody().front().getTerminator()->getOpOperands())
+      if (auto shaped = result.get().getDefiningOp<plan::WithShapeOp>(); shaped && shaped->hasAttr(name))
+        function.setArgAttr(inputCount + result.getOperandNumber(), name, shaped->getAttr(name));
+  }
+
   void outline(Operation *cluster, const std::string &name) {
     auto dps = dyn_cast<plan::DPSClusterOp>(cluster);
     plan::EngineAttrInterface engine = dps ? dps.getTarget() : cast<plan::AllocClusterOp>(cluster).getTarget();
@@ -77,6 +91,7 @@ private:
       attributes.push_back(list.getDictionary(builder.getContext()));
     }
     function.setAllArgAttrs(attributes);
+    setBounds(function, inputs.size());
     Operation *yield = function.getBody().front().getTerminator();
     builder.setInsertionPoint(yield);
     func::ReturnOp::create(builder, yield->getLoc(), yield->getOperands());

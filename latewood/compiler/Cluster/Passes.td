@@ -36,6 +36,25 @@ def MaterializeShapesPass : Pass<"latewood-materialize-shapes", "::mlir::func::F
   let dependentDialects = ["::latewood::plan::PlanDialect", "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def PropagateBoundsPass : Pass<"latewood-propagate-bounds", "::mlir::func::FuncOp"> {
+  let summary = "Carries bounds of arguments to everything whose extents are computed of them";
+  let description = [{
+    Arguments have bounds from the program or from the option `bounds`. What could overflow has none.
+
+    ```mlir
+    // before
+    func.func @main(%x: tensor<?xf32> {plan.bounds = #plan.bounds<min = [1], opt = [8], max = [64]>}) -> tensor<?xf32> {
+      … %m = arith.addi %n, %n : index
+      %ys = plan.with_shape %y(%m) : tensor<?xf32>
+    // after
+      %ys = plan.with_shape %y(%m) {plan.bounds = #plan.bounds<min = [2], opt = [16], max = [128]>} : tensor<?xf32>
+    ```
+
+    Results get them, too, and the arguments of cluster functions when these are outlined. Precondition: extents are scalars.
+  }];
+  let dependentDialects = ["::latewood::plan::PlanDialect"];
+}
+
 def CreateShapeFunctionsPass : Pass<"latewood-create-shape-functions", "::mlir::ModuleOp"> {
   let summary = "Makes functions that compute the shapes of results without the results";
   let description = [{

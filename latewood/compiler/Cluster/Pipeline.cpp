@@ -15,6 +15,7 @@ using namespace latewood;
 void cluster::buildClusterPipeline(OpPassManager &pipeline, const std::vector<std::string> &engines) {
   // First, so that engines are asked about operations whose extents are scalars.
   pipeline.addNestedPass<func::FuncOp>(createMaterializeShapesPass());
+  pipeline.addNestedPass<func::FuncOp>(createPropagateBoundsPass());
   // While it is visible of what extents are made.
   pipeline.addPass(createCreateShapeFunctionsPass());
   FormClustersPassOptions options;

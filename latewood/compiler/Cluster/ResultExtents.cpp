@@ -229,6 +229,28 @@ Extents ShapeMaterializer::extentsOfConvolution(OpTy op, ArrayRef<Value> padding
   return result;
 }
 
+// The number of elements that are not zero: a sum, which the host reads.
+Value ShapeMaterializer::countNonzero(Value tensor) {
+  OpBuilder builder(scalars.getAnchor());
+  Location loc = scalars.getAnchor()->getLoc();
+  auto type = cast<RankedTensorType>(tensor.getType());
+  Type i64 = builder.getI64Type();
+  Extents all = getExtents(tensor);
+  for (Type element : {Type(builder.getI1Type()), i64}) {
+    Value converted = stablehlo::ConvertOp::create(builder, loc, type.clone(element), tensor);
+    tensor = setExtents(converted, all);
+  }
+  auto scalar = RankedTensorType::get({}, i64);
+  Value zero = stablehlo::ConstantOp::create(builder, loc, DenseIntElementsAttr::get(scalar, int64_t(0)));
+  SmallVector<int64_t> dimensions = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+  auto reduce = stablehlo::ReduceOp::create(builder, loc, TypeRange{scalar}, ValueRange{tensor}, ValueRange{zero},
+                                            builder.getDenseI64ArrayAttr(dimensions));
+  Block *body = builder.createBlock(&reduce.getBody(), {}, {scalar, scalar}, {loc, loc});
+  Value sum = stablehlo::AddOp::create(builder, loc, body->getArgument(0), body->getArgument(1));
+  stablehlo::ReturnOp::create(builder, loc, sum);
+  return getElementsAsIndices(reduce->getResult(0)).front();
+}
+
 FailureOr<SmallVector<Extents>> ShapeMaterializer::extentsOfCall(stablehlo::CustomCallOp op) {
   StringRef target = op.getCallTargetName();
   if (target == "stablehlo.dynamic_top_k" && op->getNumOperands() == 2 && op->getNumResults() == 2) {
@@ -241,6 +263,8 @@ FailureOr<SmallVector<Extents>> ShapeMaterializer::extentsOfCall(stablehlo::Cust
     result.back() = k;
     return SmallVector<Extents>{result, result};
   }
+  if (target == "latewood.nonzero" && op->getNumOperands() == 1)
+    return SmallVector<Extents>(op->getNumResults(), Extents{countNonzero(op->getOperand(0))});
   if (target == "stablehlo.dynamic_reduce_window" && op->getNumOperands() % 2 == 1 && op->getNumOperands() >= 7) {
     size_t inputs = (op->getNumOperands() - 5) / 2;
     SmallVector<Extents> lists;

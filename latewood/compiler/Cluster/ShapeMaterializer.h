@@ -28,7 +28,8 @@ private:
   mlir::LogicalResult visitWhile(stablehlo::WhileOp op);
   void visitAssert(plan::AssertOp op);
   /// Ties a value to its extents, one per dimension; those that the type knows have to be these, too.
-  void setExtents(mlir::Value value, mlir::ArrayRef<mlir::Value> all);
+  /// Returns what is used in its place.
+  mlir::Value setExtents(mlir::Value value, mlir::ArrayRef<mlir::Value> all);
   /// Gives an operand that is a shape, or several indices, as scalars.
   void setElements(mlir::OpOperand &operand);
   void finish();
@@ -66,6 +67,7 @@ private:
                        mlir::ArrayRef<mlir::Value> interior);
   template <typename OpTy>
   Extents extentsOfConvolution(OpTy op, mlir::ArrayRef<mlir::Value> padding);
+  mlir::Value countNonzero(mlir::Value tensor);
   mlir::FailureOr<llvm::SmallVector<Extents>> extentsOfCall(stablehlo::CustomCallOp op);
 
   //===--- FollowedElements.cpp ----------------------------------------------------------------------------------===//

@@ -10,18 +10,20 @@ def RecordOptionsPass : Pass<"latewood-record-options", "::mlir::ModuleOp"> {
   let summary = "Writes the options of the compilation and the resolved target on the module";
   let description = [{
     The first pass of the pipeline. Later passes and the translation read the target from the module; the executable's provenance
-    holds the options. `target` is resolved by whoever builds the pipeline and is never `native`. Both strings are
+    holds the options. `target` is resolved by whoever builds the pipeline and is never `native`. Strings are
     percent-encoded (see Driver/OptionText.h), because MLIR's option syntax does not keep every string.
 
     ```mlir
     module attributes {latewood.options = "--engines=cpu …", plan.target = #plan.target<…>} { … }
     ```
 
+    Bounds become `plan.bounds` and `plan.value_bounds` of the arguments that they name.
     A host other than `native` is recorded as `executor.host`. Refuses a target that cannot be resolved, and an unknown host.
   }];
   let options = [
     Option<"target", "target", "std::string", "\"x86-64-v3\"", "The machine that code is made for">,
     Option<"host", "host", "std::string", "\"native\"", "What the host program becomes: native or lua">,
+    Option<"bounds", "bounds", "std::string", "", "Limits of arguments' extents, which go onto the arguments">,
     Option<"optionText", "options", "std::string", "", "Canonical options of the compilation">
   ];
   let dependentDialects = ["::latewood::executor::ExecutorDialect", "::latewood::plan::PlanDialect"];

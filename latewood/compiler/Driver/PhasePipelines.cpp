@@ -26,9 +26,16 @@ struct PhaseOptions : PassPipelineOptions<PhaseOptions> {
   Option<std::string> host{*this, "host", llvm::cl::desc("What the host program becomes: native or lua"),
                            llvm::cl::init("native")};
 
+  Option<std::string> bounds{*this, "bounds", llvm::cl::desc("Limits of arguments' extents (percent-encoded)")};
+
+  Option<std::string> input{*this, "input", llvm::cl::desc("The dialect of the program: stablehlo or tensorrt"),
+                            llvm::cl::init("stablehlo")};
+
   StableHLOToExecutableOptions get() const {
     StableHLOToExecutableOptions result;
+    result.input = input;
     result.host = host;
+    result.bounds = decodeOptionText(bounds);
     result.target = decodeOptionText(target);
     if (!engines.empty())
       result.engines.assign(engines.begin(), engines.end());
@@ -60,8 +67,11 @@ std::string getPhasesText(const StableHLOToExecutableOptions &options) {
     if (&phase != getPhases().begin())
       text += ",";
     text += ("latewood-" + phase.name).str();
+    std::string bounds = options.bounds.empty() ? "" : "bounds=" + encodeOptionText(options.bounds) + " ";
     if (phase.name == "import")
-      text += "{" + engines + " host=" + options.host + " target=" + encodeOptionText(target) + "}";
+      text += "{" + bounds + engines + " host=" + options.host + " target=" + encodeOptionText(target) + "}";
+    else if (phase.name == "input" && options.input != "stablehlo")
+      text += "{" + engines + " input=" + options.input + "}";
     else if (phase.name == "cluster" || phase.name == "engines")
       text += "{" + engines + "}";
   }

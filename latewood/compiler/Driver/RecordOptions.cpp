@@ -3,6 +3,7 @@
 
 #include "latewood/compiler/Dialect/Executor/Executor.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Driver/BoundsOption.h"
 #include "latewood/compiler/Driver/OptionText.h"
 #include "latewood/compiler/Driver/Passes.h"
 #include "latewood/compiler/Driver/Phases.h"
@@ -33,6 +34,8 @@ public:
       module.emitError() << "unknown host '" << host << "'; the hosts are native, lua";
       return signalPassFailure();
     }
+    if (failed(applyBoundsOption(module, decodeOptionText(bounds))))
+      return signalPassFailure();
     MLIRContext *context = &getContext();
     if (host != "native")
       module->setAttr(executor::ExecutorDialect::getHostAttrName(), StringAttr::get(context, host));

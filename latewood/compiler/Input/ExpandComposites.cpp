@@ -36,6 +36,15 @@ static Operation *createNamedOp(OpBuilder &builder, stablehlo::CompositeOp op) {
   return builder.create(state);
 }
 
+/// What latewood-trim-results resolves, when it is known what the results are for.
+static Operation *createCall(OpBuilder &builder, stablehlo::CompositeOp op) {
+  auto call = stablehlo::CustomCallOp::create(builder, op.getLoc(), op.getResultTypes(), op.getInputs(),
+                                              builder.getNamedAttr("call_target_name", op.getNameAttr()));
+  call.setBackendConfigAttr(op.getCompositeAttributes());
+  call.setCalledComputationsAttr(builder.getArrayAttr(op.getDecompositionAttr()));
+  return call;
+}
+
 namespace {
 
 struct ExpandCompositesPass : input::impl::ExpandCompositesPassBase<ExpandCompositesPass> {
@@ -45,6 +54,8 @@ struct ExpandCompositesPass : input::impl::ExpandCompositesPassBase<ExpandCompos
     for (stablehlo::CompositeOp op : composites) {
       OpBuilder builder(op);
       Operation *expansion = createNamedOp(builder, op);
+      if (!expansion && (op.getName() == "latewood.nonzero" || op.getName() == "latewood.trim"))
+        expansion = createCall(builder, op);
       if (!expansion) {
         auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, op.getDecompositionAttr());
         if (!function || function.isExternal()) {

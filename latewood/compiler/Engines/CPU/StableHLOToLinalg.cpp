@@ -118,6 +118,8 @@ std::optional<std::string> cpu::whyNotConvertible(Operation *op) {
         return ("'" + obstacle->getName().getStringRef() + "' in the region of the operation").str();
     return std::nullopt;
   }
+  if (cpu::isNonzero(op))
+    return std::nullopt;
   if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
     return ("custom call target '" + call.getCallTargetName() + "'").str();
   return std::string("the operation has no implementation");
@@ -239,6 +241,7 @@ struct ConvertStableHLOToLinalgPass : cpu::impl::ConvertStableHLOToLinalgPassBas
     cpu::populateContractionToLinalg(types, patterns);
     cpu::populateIndexingToLinalg(types, patterns);
     cpu::populateScatterToLoops(types, patterns);
+    cpu::populateCompactToLoops(types, patterns);
     cpu::populateSortToLoops(types, patterns);
     cpu::populateWindowToLinalg(types, patterns);
     cpu::populateControlFlowToSCF(types, patterns);

@@ -199,6 +199,9 @@ void populateReductionToLinalg(const mlir::TypeConverter &types, mlir::RewritePa
 void populateContractionToLinalg(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
 void populateIndexingToLinalg(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
 void populateScatterToLoops(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
+/// Whether `op` is latewood.nonzero, in a form that has a conversion.
+bool isNonzero(mlir::Operation *op);
+void populateCompactToLoops(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
 void populateSortToLoops(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
 void populateWindowToLinalg(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);
 void populateComplexToSlices(const mlir::TypeConverter &types, mlir::RewritePatternSet &patterns);

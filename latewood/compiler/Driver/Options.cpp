@@ -17,6 +17,7 @@ ArrayRef<OptionDescription> getOptionDescriptions() {
       {"engines", "NAME[,NAME…]", "engines that the program is divided among (default: cpu)"},
       {"host", "native|lua",
        "form of the host program: machine code (default), or Lua source that the runtime interprets"},
+      {"input", "stablehlo|tensorrt", "dialect that the program is written in: StableHLO (default), or TensorRT's layers"},
       {"target", "NAME", "machine that code is made for: native (default), x86-64-v3, x86-64-v4, or the name of a CPU"},
   };
   return descriptions;
@@ -63,6 +64,10 @@ Expected<StableHLOToExecutableOptions> StableHLOToExecutableOptions::parse(Array
       if (value != "native" && value != "lua")
         return createStringError("unknown host '" + value + "'; the hosts are native, lua");
       options.host = value.str();
+    } else if (name == "input") {
+      if (value != "stablehlo" && value != "tensorrt")
+        return createStringError("unknown input '" + value + "'; programs are written in stablehlo or tensorrt");
+      options.input = value.str();
     } else if (name == "engines") {
       options.engines.clear();
       for (StringRef engine : split(value, ',')) {

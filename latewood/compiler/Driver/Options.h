@@ -15,6 +15,8 @@ struct StableHLOToExecutableOptions {
   std::string target = "native";
   /// Engines that the program is divided among.
   std::vector<std::string> engines = {"cpu"};
+  /// The dialect that the program is written in: `stablehlo`, or `tensorrt`.
+  std::string input = "stablehlo";
   /// What the host program becomes: `native` code, or `lua` source that the runtime interprets.
   std::string host = "native";
 

@@ -10,6 +10,7 @@
 #include "latewood/compiler/Driver/Passes.h"
 #include "latewood/compiler/Engines/CPU/Pipeline.h"
 #include "latewood/compiler/Import/Passes.h"
+#include "latewood/compiler/Input/Passes.h"
 #include "latewood/compiler/Input/Pipeline.h"
 #include "latewood/compiler/Lower/Pipeline.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -42,7 +43,10 @@ static LogicalResult verifyImport(ModuleOp module) {
   return success();
 }
 
-static void buildInput(OpPassManager &pipeline, const StableHLOToExecutableOptions &) {
+static void buildInput(OpPassManager &pipeline, const StableHLOToExecutableOptions &options) {
+  // Whom nobody builds a network for computes the layers itself.
+  if (options.input == "tensorrt" && !llvm::is_contained(options.engines, "tensorrt"))
+    pipeline.addPass(input::createConvertTensorRTToStableHLOPass());
   input::buildInputPipeline(pipeline);
 }
 

@@ -6,7 +6,7 @@
 
 namespace latewood::engines {
 
-/// Names of all engines, in the order of preference.
+/// Names of all engines. Which is preferred, their benefits say.
 llvm::ArrayRef<llvm::StringRef> getNames();
 
 /// The engine of that name, or null.

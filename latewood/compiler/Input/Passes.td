@@ -6,6 +6,22 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ConvertTensorRTToStableHLOPass : Pass<"latewood-convert-tensorrt-to-stablehlo", "::mlir::ModuleOp"> {
+  let summary = "Layers of TensorRT to StableHLO and CHLO";
+  let description = [{
+    What is written in the `tensorrt` dialect, by hand or by the conversion for TensorRT, runs on the CPU then. Broadcasting becomes
+    explicit; layers that StableHLO has no operation for are written out. A module of TensorRT's clusters is given to the CPU engine.
+
+    ```mlir
+    %0 = tensorrt.softmax %x {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    // becomes a maximum, a difference, an exponential, a sum and a quotient
+    ```
+    Postcondition: no layer is left in a function. Refuses, with a message at the layer, what cannot be computed on the CPU: plugins,
+    suppression of boxes, and layers that need known extents, on unknown ones.
+  }];
+  let dependentDialects = ["::latewood::chlo::CHLODialect", "::latewood::stablehlo::StableHLODialect"];
+}
+
 def DropPartitioningPass : Pass<"latewood-drop-partitioning", "::mlir::ModuleOp"> {
   let summary = "Removes what distributes a program over devices, for a program on one device";
   let description = [{

@@ -25,6 +25,62 @@ def ConvertStableHLOToTensorRTPass : Pass<"latewood-convert-stablehlo-to-tensorr
   let dependentDialects = ["::latewood::tensorrt::TensorRTDialect"];
 }
 
+def ConvertStableHLOToTensorRTPass : Pass<"latewood-convert-stablehlo-to-tensorrt", "::mlir::func::FuncOp"> {
+  let summary = "StableHLO and CHLO to layers of TensorRT";
+  let description = [{
+    Each operation becomes the layers that compute it. Extents that are operands become shape tensors; regions are converted with
+    their operations.
+
+    ```mlir
+    %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+    // becomes
+    %0 = tensorrt.matrix_multiply %x, %w {op0 = #tensorrt<matrix_operation kNONE>, op1 = #tensorrt<matrix_operation kNONE>} : …
+    ```
+    Functions in the module of another engine stay. Precondition: inlined functions. Postcondition: no StableHLO and no CHLO, unless
+    `partial`; the signature and its attributes stay.
+    Refuses, with a message at the operation, what TensorRT has no layer or no element type for; with `partial` leaves it as it is.
+  }];
+  let options = [Option<"partial", "partial", "bool", "false", "Leave what TensorRT cannot take">];
+  let dependentDialects = ["::latewood::tensorrt::TensorRTDialect"];
+}
+
+def RaiseTensorRTPatternsPass : Pass<"latewood-raise-tensorrt-patterns", "::mlir::func::FuncOp"> {
+  let summary = "Layers for what programs write out: softmax, normalization, GELU, attention, quantization";
+  let description = [{
+    ```mlir
+    // 0.5 * x * (1 + erf(x * 0.7071))
+    // becomes
+    %r = tensorrt.activation %x {activationType = #tensorrt<activation_type kGELU_ERF>} : …
+    ```
+    Functions in the module of another engine stay. Precondition: layers as the conversion writes them, equal constants one value.
+    Postcondition: the same results, up to rounding.
+  }];
+  let options = [Option<"attention", "attention", "bool", "true", "Form attention layers">];
+  let dependentDialects = ["::latewood::tensorrt::TensorRTDialect"];
+}
+
+def SimplifyTensorRTPass : Pass<"latewood-simplify-tensorrt", "::mlir::func::FuncOp"> {
+  let summary = "Fewer transposes, reshapes and broadcasts";
+  let description = [{
+    Transposes are merged, and taken into matrix products; reshapes of reshapes are one; transposes and reshapes that are left next to
+    each other become one shuffle. Elementwise layers take operands that are not repeated, and compute before they repeat. A
+    constant that is added to a convolution is its bias.
+
+    ```mlir
+    %t = tensorrt.transpose %w {permutation = array<i64: 1, 0>} : (tensor<4x16xf32>) -> tensor<16x4xf32>
+    %p = tensorrt.matrix_multiply %x, %t {op0 = kNONE, op1 = kNONE} : …
+    %b = tensorrt.broadcast %bias {broadcastDims = array<i64: 1>} : (tensor<4xf32>) -> tensor<8x4xf32>
+    %s = tensorrt.element_wise %p, %b {elementwiseOperation = kSUM} : …
+    // becomes
+    %p = tensorrt.matrix_multiply %x, %w {op0 = kNONE, op1 = kTRANSPOSE} : …
+    %b = tensorrt.unsqueeze %bias {axes = array<i64: 0>} : (tensor<4xf32>) -> tensor<1x4xf32>
+    %s = tensorrt.element_wise %p, %b {elementwiseOperation = kSUM} : …
+    ```
+    Functions in the module of another engine stay. Postcondition: equal results; nothing was moved across quantize and dequantize.
+  }];
+  let dependentDialects = ["::latewood::tensorrt::TensorRTDialect"];
+}
+
 def BuildTensorRTEnginesPass : Pass<"latewood-build-tensorrt-engines", "mlir::ModuleOp"> {
   let summary = "Functions in the tensorrt dialect become serialized engines, calls of them runs of engines";
   let description = [{

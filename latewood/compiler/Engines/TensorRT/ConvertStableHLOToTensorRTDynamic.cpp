@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Operations whose extents or offsets are operands. TensorRT computes such vectors on the host of the engine: extents
+// come from `shape`, and arithmetic on them is arithmetic on vectors of i64.
+//
+// What Latewood ties extents to (plan.with_shape, plan.with_values) is transparent: an engine finds them itself.
+#include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Engines/TensorRT/StableHLOToTensorRT.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace latewood;
+using namespace latewood::tensorrt;
+
+/// Offsets as one vector, moved so that a part of `sizes` elements lies inside `extents`.
+static Value clampOffsets(LayerBuilder &b, ValueRange offsets, Value extents, ArrayRef<int64_t> sizes) {
+  SmallVector<Value> parts = llvm::map_to_vector(offsets, [&](Value offset) { return b.toVector(b.map(offset)); });
+  Value last = b.sub(extents, b.ints(sizes));
+  return b.max(b.min(b.concatenate(parts, 0), last), b.ints(SmallVector<int64_t>(sizes.size(), 0)));
+}
+
+static Value convertDynamicSlice(LayerBuilder &b, stablehlo::DynamicSliceOp op) {
+  Value input = b.map(op.getOperand());
+  ArrayRef<int64_t> sizes = op.getSliceSizes();
+  if (b.rankOf(input) == 0)
+    return input;
+  Value start = clampOffsets(b, op.getStartIndices(), b.extents(input), sizes);
+  return b.slice(input, start, Value(), b.ints(SmallVector<int64_t>(sizes.size(), 1)), sizes);
+}
+
+/// The update moved to its place, on a tensor of the operand's shape, and a mask of where that is: slices that start in
+/// front of the update read the fill outside of it.
+static Results convertDynamicUpdate(LayerBuilder &b, stablehlo::DynamicUpdateSliceOp op) {
+  Value input = b.map(op.getOperand()), update = b.map(op.getUpdate());
+  int64_t rank = b.rankOf(input);
+  if (rank == 0)
+    return Results({update});
+  if (!b.typeOf(update).hasStaticShape())
+    return b.fail("an update of dynamic shape");
+  Type element = b.elementOf(input);
+  if (element.isUnsignedInteger() || element.getIntOrFloatBitWidth() < 8)
+    if (!element.isInteger(1))
+      return b.fail("TensorRT selects only among numbers and booleans");
+  Value extents = b.extents(input);
+  Value start =
+      b.sub(b.ints(SmallVector<int64_t>(rank, 0)), clampOffsets(b, op.getStartIndices(), extents, b.shapeOf(update)));
+  Value stride = b.ints(SmallVector<int64_t>(rank, 1));
+  auto place = [&](Value what, double fill) {
+    auto scalar = RankedTensorType::get({}, b.elementOf(what));
+    return b.slice(what, start, extents, stride, {}, b.splat(scalar, fill));
+  };
+  Value ones = b.splat(RankedTensorType::get(b.shapeOf(update), b.getI32Type()), 1);
+  Value placed = place(update, 0), mask = place(ones, 0);
+  Value isUpdated = b.binary(ElementWiseOperation::kGREATER, mask, b.like(mask, 0));
+  Value result = b.select(isUpdated, placed, input);
+  return result ? Results({result}) : Results(failure());
+}
+
+static Value convertDynamicBroadcast(LayerBuilder &b, stablehlo::DynamicBroadcastInDimOp op) {
+  SmallVector<int64_t> dims(op.getBroadcastDimensions()), order = llvm::to_vector(llvm::seq<int64_t>(0, dims.size()));
+  llvm::sort(order, [&](int64_t l, int64_t r) { return dims[l] < dims[r]; });
+  llvm::sort(dims);
+  return b.broadcast(b.transpose(b.map(op.getOperand()), order), cast<RankedTensorType>(op.getType()), dims,
+                     b.toVector(b.map(op.getOutputDimensions())));
+}
+
+static Value convertDynamicReshape(LayerBuilder &b, stablehlo::DynamicReshapeOp op) {
+  auto type = cast<RankedTensorType>(op.getType());
+  Value input = b.map(op.getOperand());
+  if (type.getNumDynamicDims() <= 1 && !llvm::is_contained(type.getShape(), 0))
+    return b.reshape(input, type.getShape());
+  return ReshapeOp::create(b, type, input, b.toVector(b.map(op.getOutputShape())));
+}
+
+static Results convertDynamicIota(LayerBuilder &b, stablehlo::DynamicIotaOp op) {
+  auto type = cast<RankedTensorType>(op.getType());
+  Type element = type.getElementType();
+  bool isCounted = element.isF32() || element.isInteger(32) || element.isInteger(64);
+  if (!isCounted && !element.isF16() && !element.isBF16())
+    return b.fail("TensorRT counts in i32, i64 and floats only");
+  Type counted = isCounted ? element : b.getF32Type();
+  SmallVector<float> steps(type.getRank(), 0);
+  steps[op.getIotaDimension()] = 1;
+  SmallVector<int64_t> integers(steps.begin(), steps.end());
+  auto vector = RankedTensorType::get({type.getRank()}, counted);
+  Value step = isa<FloatType>(counted) ? b.constant(DenseElementsAttr::get(vector, ArrayRef<float>(steps)))
+                                       : b.cast(b.ints(integers), counted);
+  Value shape = type.hasStaticShape() ? Value() : b.toVector(b.map(op.getOutputShape()));
+  Value numbers = LinspaceOp::create(b, RankedTensorType::get(type.getShape(), counted), shape,
+                                     b.splat(RankedTensorType::get({}, counted), 0), step, FloatAttr(), FloatAttr());
+  return Results({b.cast(numbers, element)});
+}
+
+static Value convertRealDynamicSlice(LayerBuilder &b, stablehlo::RealDynamicSliceOp op) {
+  Value start = b.toVector(b.map(op.getStartIndices())), limit = b.toVector(b.map(op.getLimitIndices())),
+        stride = b.toVector(b.map(op.getStrides()));
+  // ceil((limit - start) / stride)
+  Value size = b.binary(ElementWiseOperation::kDIV, b.sub(b.add(b.sub(limit, start), stride), b.ints({1})), stride);
+  return b.slice(b.map(op.getOperand()), start, size, stride);
+}
+
+static Results convertDynamicPad(LayerBuilder &b, stablehlo::DynamicPadOp op) {
+  DenseIntElementsAttr interior;
+  if (!matchPattern(op.getInteriorPadding(), m_Constant(&interior)) || !interior.isSplat() ||
+      !interior.getSplatValue<APInt>().isZero())
+    return b.fail("TensorRT pads around a tensor, not between its elements, when extents are computed");
+  Value input = b.map(op.getOperand());
+  Value low = b.toVector(b.map(op.getEdgePaddingLow())), high = b.toVector(b.map(op.getEdgePaddingHigh()));
+  Value size = b.add(b.add(b.extents(input), low), high);
+  int64_t rank = b.rankOf(input);
+  Value start = b.sub(b.ints(SmallVector<int64_t>(rank, 0)), low);
+  Value result = b.slice(input, start, size, b.ints(SmallVector<int64_t>(rank, 1)), {}, b.map(op.getPaddingValue()));
+  return result ? Results({result}) : Results(failure());
+}
+
+Conversion tensorrt::convertDynamic(LayerBuilder &b, Operation *op) {
+  auto one = [](Value value) -> Conversion { return value ? Results({value}) : Results(failure()); };
+  return llvm::TypeSwitch<Operation *, Conversion>(op)
+      .Case<plan::WithShapeOp, plan::WithValuesOp>([&](auto) { return one(b.map(op->getOperand(0))); })
+      .Case<stablehlo::DynamicSliceOp>(
+          [&](stablehlo::DynamicSliceOp slice) { return one(convertDynamicSlice(b, slice)); })
+      .Case<stablehlo::DynamicUpdateSliceOp>(
+          [&](stablehlo::DynamicUpdateSliceOp update) { return convertDynamicUpdate(b, update); })
+      .Case<stablehlo::DynamicBroadcastInDimOp>(
+          [&](stablehlo::DynamicBroadcastInDimOp broadcast) { return one(convertDynamicBroadcast(b, broadcast)); })
+      .Case<stablehlo::DynamicReshapeOp>(
+          [&](stablehlo::DynamicReshapeOp reshape) { return one(convertDynamicReshape(b, reshape)); })
+      .Case<stablehlo::DynamicIotaOp>([&](stablehlo::DynamicIotaOp iota) { return convertDynamicIota(b, iota); })
+      .Case<stablehlo::RealDynamicSliceOp>(
+          [&](stablehlo::RealDynamicSliceOp slice) { return one(convertRealDynamicSlice(b, slice)); })
+      .Case<stablehlo::DynamicPadOp>([&](stablehlo::DynamicPadOp pad) { return convertDynamicPad(b, pad); })
+      .Case<stablehlo::GetDimensionSizeOp>([&](stablehlo::GetDimensionSizeOp size) {
+        Value extent = b.extent(b.map(size.getOperand()), size.getDimension());
+        return one(b.cast(b.squeeze(extent, {0}), b.getI32Type()));
+      })
+      .Default([](auto) { return std::nullopt; });
+}

@@ -45,8 +45,42 @@ Elements ShapeMaterializer::getElements(Value tensor) {
 }
 
 Extents ShapeMaterializer::getElementsAsIndices(Value tensor) {
-  return llvm::map_to_vector(getElements(tensor),
-                             [&](Value number) { return scalars.toIndex(number, isUnsigned(tensor)); });
+  return llvm::map_to_vector(getElements(tensor), [&](Value number) {
+    // Arithmetic of few bits is done with all that an extent has: so it is seen to be equal to what other rules say.
+    // The host asserts that nothing was lost.
+    Value exact = isUnsigned(tensor) ? Value() : computeExactly(number);
+    Value given = scalars.toIndex(number, isUnsigned(tensor));
+    if (!exact || exact == given)
+      return given;
+    unify(exact, given, "a shape is {0}, but computed as {1} with too few bits");
+    return exact;
+  });
+}
+
+// What arithmetic on signed integers gives as long as it does not wrap; null for anything else.
+Value ShapeMaterializer::computeExactly(Value number) {
+  Operation *op = number.getDefiningOp();
+  if (number.getType().isIndex() || !op)
+    return {};
+  if (std::optional<int64_t> constant = HostScalars::getConstant(number))
+    return scalars.index(*constant);
+  if (auto extension = dyn_cast<arith::ExtSIOp>(op))
+    return computeExactly(extension.getIn());
+  if (!isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::DivSIOp, arith::MinSIOp, arith::MaxSIOp>(op))
+    return {};
+  auto operand = [&](unsigned index) {
+    Value exact = computeExactly(op->getOperand(index));
+    return exact ? exact : scalars.toIndex(op->getOperand(index), /*isUnsigned=*/false);
+  };
+  Value lhs = operand(0), rhs = operand(1);
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case([&](arith::AddIOp) { return scalars.add(lhs, rhs); })
+      .Case([&](arith::SubIOp) { return scalars.sub(lhs, rhs); })
+      .Case([&](arith::MulIOp) { return scalars.mul(lhs, rhs); })
+      .Case([&](arith::MinSIOp) { return scalars.get<arith::MinSIOp>(lhs, rhs); })
+      .Case([&](arith::MaxSIOp) { return scalars.get<arith::MaxSIOp>(lhs, rhs); })
+      .Default(
+          [&](Operation *) { return HostScalars::getConstant(rhs).value_or(0) > 0 ? scalars.div(lhs, rhs) : Value(); });
 }
 
 // A read of a tensor of unsigned integers goes by their bits.

@@ -45,8 +45,11 @@ Operation *HostScalars::getOutermostAnchor(ValueRange operands) const {
 
 Value HostScalars::settle(Operation *op) {
   SmallVector<OpFoldResult> folded;
-  // A fold in place has no results and leaves the operation to be kept.
-  if (succeeded(op->fold(folded)) && folded.size() == 1) {
+  // A fold in place has no results: it has put the operands in order, which another one may wait for.
+  for (int tries = 0; tries < 2 && folded.empty(); ++tries)
+    if (failed(op->fold(folded)))
+      break;
+  if (folded.size() == 1) {
     Value result = dyn_cast<Value>(folded.front());
     if (!result)
       if (auto number = dyn_cast<IntegerAttr>(cast<Attribute>(folded.front())))

@@ -96,7 +96,10 @@ Extents ShapeMaterializer::extentsOfReshape(stablehlo::DynamicReshapeOp op) {
     return count;
   };
   Value before = product(getExtents(op.getOperand())), after = product(result);
-  if (before != after)
+  // A product that is one extent is known as such from now on.
+  if (llvm::is_contained(result, after) || llvm::is_contained(getExtents(op.getOperand()), before))
+    unify(before, after, "'stablehlo.dynamic_reshape' of {0} elements to a shape that has {1}");
+  else if (before != after)
     check(scalars.compare(CmpIPredicate::eq, before, after),
           "'stablehlo.dynamic_reshape' of {0} elements to a shape that has {1}", {before, after});
   return result;

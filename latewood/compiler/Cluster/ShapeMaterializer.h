@@ -77,6 +77,7 @@ private:
   llvm::SmallVector<mlir::Value> getElements(mlir::Value tensor);
   /// The elements as extents or indices.
   Extents getElementsAsIndices(mlir::Value tensor);
+  mlir::Value computeExactly(mlir::Value number);
   bool follow(mlir::Value tensor, llvm::SmallVectorImpl<mlir::Value> &elements);
   bool followOperation(mlir::Operation *op, llvm::SmallVectorImpl<mlir::Value> &elements);
   bool followElementwise(mlir::Operation *op, llvm::SmallVectorImpl<mlir::Value> &elements);

@@ -88,3 +88,57 @@ def test_nested_loops():
 
     _, got, expected = compile_both(lambda x: nest(0, x), rows(16))
     np.testing.assert_allclose(got, expected, rtol=1e-5)
+
+
+def test_many_arguments_in_one_loop():
+    values = [rows(16) for _ in range(200)]
+
+    def function(*xs):
+        total = xs[0]
+        for x in xs[1:]:
+            total = total * 0.5 + x
+        return total, total.sum()
+
+    executable = latewood.compile(jax.jit(function).lower(*values))
+    for got, expected in zip(executable(*values), jax.jit(function)(*values), strict=True):
+        np.testing.assert_allclose(np.asarray(got), np.asarray(expected), rtol=1e-5, atol=1e-6)
+
+
+def test_many_arguments_from_lua():
+    values = [rows(4) for _ in range(150)]
+
+    def function(*xs):
+        return tuple(jnp.tanh(x) - y for x, y in zip(xs, xs[1:] + xs[:1], strict=True))
+
+    executable = latewood.compile(jax.jit(function).lower(*values), host="lua")
+    for i, got in enumerate(executable(*values)):
+        np.testing.assert_allclose(np.asarray(got), np.tanh(values[i]) - values[(i + 1) % 150], rtol=1e-5, atol=1e-6)
+
+
+def test_pieces_that_are_used_again():
+    def function(x):
+        pieces = [jnp.tanh(x[i : i + 1] * (i + 1)) for i in range(60)]
+        whole = jnp.concatenate(pieces)
+        shifted = jnp.concatenate(pieces[1:] + pieces[:1])
+        return whole, whole * shifted + pieces[7], whole.at[3].set(pieces[5][0]), jnp.concatenate([whole, shifted])
+
+    x = rows(60, 7)
+    executable = latewood.compile(jax.jit(function).lower(x))
+    for got, expected in zip(executable(x), jax.jit(function)(x), strict=True):
+        np.testing.assert_allclose(np.asarray(got), np.asarray(expected), rtol=1e-5, atol=1e-6)
+
+
+def test_rows_on_all_threads():
+    def function(x):
+        return (
+            jnp.sort(x, axis=1),
+            jnp.argsort(x, axis=0),
+            jnp.cumsum(x, axis=2),
+            jax.lax.cummax(x, axis=1, reverse=True),
+            jax.lax.top_k(x, 5)[1],
+        )
+
+    x = np.round(rows(37, 65, 33) * 8) / 8  # with equal elements
+    executable = latewood.compile(jax.jit(function).lower(x))
+    for got, expected in zip(executable(x), jax.jit(function)(x), strict=True):
+        np.testing.assert_allclose(np.asarray(got), np.asarray(expected), rtol=1e-5, atol=1e-5)

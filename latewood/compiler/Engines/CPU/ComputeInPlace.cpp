@@ -451,17 +451,23 @@ private:
       if (!isTensor(result))
         continue;
       std::optional<unsigned> index;
+      Value origin;
+      bool isSamePlace = true;
       for (Region &region : op->getRegions()) {
         if (region.empty())
           continue;
-        unsigned yielded = storageOf(region.front().getTerminator()->getOperand(result.getResultNumber()));
+        Value value = region.front().getTerminator()->getOperand(result.getResultNumber());
+        unsigned yielded = storageOf(value);
+        isSamePlace &= !index || (find(*index) == yielded && origin == originOf(value));
+        origin = originOf(value);
         index = index ? merge(*index, yielded) : yielded;
       }
-      // One or the other: what it begins with stays as it is.
-      if (index) {
+      if (!index)
+        continue;
+      // One or the other: what each begins with stays as it is.
+      if (!isSamePlace)
         storages[*index].root = nullptr;
-        addTo(*index, result, Value());
-      }
+      addTo(*index, result, isSamePlace ? origin : Value());
     }
   }
 
@@ -535,6 +541,9 @@ private:
         if (!argument || argument.getOwner() != loop.getBeforeBody())
           return false;
         value = loop.getInits()[argument.getArgNumber()];
+      } else if (isa<scf::IfOp, scf::IndexSwitchOp>(op) && originOf(value)) {
+        // All branches give the same place.
+        value = op->getRegion(0).front().getTerminator()->getOperand(result.getResultNumber());
       } else {
         return false;
       }

@@ -72,3 +72,75 @@ func.func @update(%x: tensor<16xf32>, %u: tensor<4xf32>, %out: tensor<16xf32> {p
   %1 = bufferization.materialize_in_destination %0 in %out : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
   return %1 : tensor<16xf32>
 }
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
+// Tests that a value that is needed later is not overwritten: the update gets a copy of it, in the destination.
+// CHECK-LABEL: func @needed_later
+// CHECK-SAME: (%[[X:.+]]: memref<16xf32>, %[[U:.+]]: memref<4xf32>, %[[OUT:.+]]: memref<16xf32> {plan.out}, %[[OTHER:.+]]: memref<16xf32> {plan.out})
+// CHECK: %[[A:.+]] = memref.alloc() {{.*}}: memref<16xf32>
+// CHECK: cpu.group ins(%[[X]] : memref<16xf32>) outs(%[[A]] : memref<16xf32>)
+// CHECK: memref.copy %[[A]], %[[OUT]]
+// CHECK: %[[S:.+]] = memref.subview %[[OUT]][4] [4] [1]
+// CHECK: memref.copy %[[U]], %[[S]]
+// CHECK: cpu.group ins(%[[A]] : memref<16xf32>) outs(%[[OTHER]] : memref<16xf32>)
+// CHECK-NOT: memref.copy
+// CHECK: return
+func.func @needed_later(%x: tensor<16xf32>, %u: tensor<4xf32>, %out: tensor<16xf32> {plan.out}, %other: tensor<16xf32> {plan.out}) -> (tensor<16xf32>, tensor<16xf32>) {
+  %e = tensor.empty() : tensor<16xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x : tensor<16xf32>) outs(%e : tensor<16xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = math.exp %a : f32
+    linalg.yield %s : f32
+  } -> tensor<16xf32>
+  %1 = tensor.insert_slice %u into %0[4] [4] [1] : tensor<4xf32> into tensor<16xf32>
+  %2 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%0 : tensor<16xf32>) outs(%e : tensor<16xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = math.absf %a : f32
+    linalg.yield %s : f32
+  } -> tensor<16xf32>
+  %3 = bufferization.materialize_in_destination %1 in %out : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  %4 = bufferization.materialize_in_destination %2 in %other : (tensor<16xf32>, tensor<16xf32>) -> tensor<16xf32>
+  return %3, %4 : tensor<16xf32>, tensor<16xf32>
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
+// Tests that a loop whose body reads the carried value element by element computes the next one in its place, in the
+// destination, and that the other branch of a conditional does not count as a later use.
+// CHECK-LABEL: func @carried
+// CHECK-SAME: (%[[X:.+]]: memref<8xf32>, %[[P:.+]]: i1, %[[OUT:.+]]: memref<8xf32> {plan.out})
+// CHECK-NOT: memref.alloc
+// CHECK: memref.copy %[[X]], %[[OUT]]
+// CHECK-NOT: memref.copy
+// CHECK: scf.for
+// CHECK: cpu.group ins(%[[A:.+]] : memref<8xf32{{.*}}>) outs(%[[A]] : memref<8xf32{{.*}}>)
+// CHECK-NOT: memref.copy
+// CHECK: return
+func.func @carried(%x: tensor<8xf32>, %p: i1, %out: tensor<8xf32> {plan.out}) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c7 = arith.constant 7 : index
+  %one = arith.constant 1.0 : f32
+  %r = scf.for %i = %c0 to %c7 step %c1 iter_args(%a = %x) -> tensor<8xf32> {
+    %b = scf.if %p -> tensor<8xf32> {
+      %1 = tensor.insert %one into %a[%i] : tensor<8xf32>
+      scf.yield %1 : tensor<8xf32>
+    } else {
+      scf.yield %a : tensor<8xf32>
+    }
+    %e = tensor.empty() : tensor<8xf32>
+    %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%b : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%in: f32, %o: f32):
+      %s = math.exp %in : f32
+      linalg.yield %s : f32
+    } -> tensor<8xf32>
+    scf.yield %0 : tensor<8xf32>
+  }
+  %m = bufferization.materialize_in_destination %r in %out : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  return %m : tensor<8xf32>
+}

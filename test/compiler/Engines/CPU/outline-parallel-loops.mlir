@@ -74,3 +74,63 @@ func.func @dynamic(%x: memref<?x4xf32> {plan.extents = array<i64: 2>}, %y: memre
   }
   return
 }
+
+// -----
+
+// Tests that loops over scalars whose iterations keep to themselves are run on all threads, with the scratch of an
+// iteration, and those of a nest as one.
+// CHECK-LABEL: func private @rows_body_0
+// CHECK-SAME: %[[BEGIN:.+]]: index, %[[END:.+]]: index
+// CHECK: memref.alloc() : memref<64xf32>
+// CHECK: scf.for %[[TASK:.+]] = %[[BEGIN]] to %[[END]]
+// CHECK: arith.remui %[[TASK]]
+// CHECK: arith.divui %[[TASK]]
+// CHECK: scf.for
+// CHECK: func @rows
+// CHECK: cpu.parallel_for @rows_body_0
+func.func @rows(%x: memref<128x8x64xf32>, %out: memref<128x8x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %c128 = arith.constant 128 : index
+  scf.for %i = %c0 to %c128 step %c1 {
+    scf.for %j = %c0 to %c8 step %c1 {
+      %row = memref.alloc() : memref<64xf32>
+      scf.for %k = %c0 to %c64 step %c1 {
+        %0 = memref.load %x[%i, %j, %k] : memref<128x8x64xf32>
+        %1 = arith.addf %0, %0 : f32
+        memref.store %1, %row[%k] : memref<64xf32>
+        memref.store %1, %out[%i, %j, %k] : memref<128x8x64xf32>
+      }
+    }
+  }
+  return
+}
+
+// -----
+
+// Tests that a loop that reads what another iteration writes stays as it is, and one that is over before threads begin.
+// CHECK-LABEL: func @in_order
+// CHECK-NOT: cpu.parallel_for
+// CHECK: return
+func.func @in_order(%x: memref<4096x64xf32>, %small: memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %c4096 = arith.constant 4096 : index
+  scf.for %i = %c1 to %c4096 step %c1 {
+    %before = arith.subi %i, %c1 : index
+    scf.for %k = %c0 to %c64 step %c1 {
+      %0 = memref.load %x[%before, %k] : memref<4096x64xf32>
+      memref.store %0, %x[%i, %k] : memref<4096x64xf32>
+    }
+  }
+  scf.for %i = %c0 to %c8 step %c1 {
+    %0 = memref.load %small[%i] : memref<8xf32>
+    %1 = arith.addf %0, %0 : f32
+    memref.store %1, %small[%i] : memref<8xf32>
+  }
+  return
+}

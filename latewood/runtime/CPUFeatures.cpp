@@ -9,6 +9,7 @@
 #include <array>
 #include <cpuid.h>
 #include <cstdint>
+#include <cstdlib>
 
 namespace latewood::runtime {
 
@@ -113,8 +114,22 @@ struct Machine {
   /// [leaf][register]
   std::array<std::array<uint32_t, 4>, 4> words{};
   bool hasAVXState = false, hasAVX512State = false, hasAMXState = false;
+  /// Names in LATEWOOD_HIDE_CPU_FEATURES, separated by commas.
+  std::string hidden;
+
+  bool isHidden(std::string_view name) const {
+    for (std::string_view rest = hidden; !rest.empty();) {
+      std::string_view word = rest.substr(0, rest.find(','));
+      if (word == name)
+        return true;
+      rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    }
+    return false;
+  }
 
   Machine() {
+    if (const char *names = std::getenv("LATEWOOD_HIDE_CPU_FEATURES"))
+      hidden = names;
     auto read = [&](Leaf leaf, uint32_t number, uint32_t sub) {
       auto &word = words[static_cast<size_t>(leaf)];
       if (!__get_cpuid_count(number, sub, &word[0], &word[1], &word[2], &word[3]))
@@ -136,6 +151,8 @@ struct Machine {
   }
 
   bool has(const Feature &feature) const {
+    if (isHidden(feature.name))
+      return false;
     if (feature.leaf == none)
       return true;
     if ((feature.state == State::avx && !hasAVXState) || (feature.state == State::avx512 && !hasAVX512State) ||

@@ -125,8 +125,8 @@ FunctionSignature signature(const format::Function &function, uint32_t index) {
   return result;
 }
 
-/// How wide an image's vectors are: of the images that run, the one with the widest is the best.
-int quality(const Executable::Image &image) {
+/// How wide an image's vectors are.
+int vectorQuality(const Executable::Image &image) {
   auto has = [&](std::string_view name) {
     for (std::string_view feature : image.features)
       if (feature == name || (feature.starts_with('+') && feature.substr(1) == name))
@@ -136,6 +136,20 @@ int quality(const Executable::Image &image) {
   if (has("avx512f") || image.cpu == "x86-64-v4")
     return 3 + static_cast<int>(has("avx512bf16"));
   return has("avx2") || image.cpu == "x86-64-v3" ? 2 : has("avx") ? 1 : 0;
+}
+
+/// Of the images that this machine can run, the one with the widest vectors, and of these the one that was made for
+/// most features; the first of equals. -1 if there is none.
+int32_t bestImage(const std::vector<Executable::Image> &images) {
+  auto quality = [&](int32_t index) {
+    const Executable::Image &image = images[static_cast<size_t>(index)];
+    return std::pair(vectorQuality(image), image.features.size());
+  };
+  int32_t best = -1;
+  for (int32_t i = 0; i < static_cast<int32_t>(images.size()); ++i)
+    if (images[static_cast<size_t>(i)].missingFeatures.empty() && (best < 0 || quality(i) > quality(best)))
+      best = i;
+  return best;
 }
 
 std::string list(const std::vector<std::string> &names) {
@@ -198,10 +212,7 @@ Status Executable::State::loadCode() {
   if (isLua && images.empty())
     return loadLua(); // a program that launches nothing
 
-  for (size_t i = 0; i < images.size(); ++i)
-    if (images[i].missingFeatures.empty() &&
-        (loadedImage < 0 || quality(images[i]) > quality(images[static_cast<size_t>(loadedImage)])))
-      loadedImage = static_cast<int32_t>(i);
+  loadedImage = bestImage(images);
   if (loadedImage < 0) {
     std::string message = "file for another CPU:";
     for (const Image &candidate : images)
@@ -381,6 +392,8 @@ std::string Executable::describe() const {
       text += ": this machine lacks " + list(image.missingFeatures);
     else if (static_cast<int32_t>(i) == loadedImage())
       text += ": in use";
+    else if (!state->isLoaded && static_cast<int32_t>(i) == bestImage(images()))
+      text += ": the best for this machine";
     text += "\n";
     if (!image.features.empty())
       text += "  features  " + list(image.features) + "\n";

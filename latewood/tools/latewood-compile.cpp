@@ -43,6 +43,9 @@ void printHelp() {
          "  --dump-dir=DIR       write the module into numbered files after each pass that changed it\n"
          "  --reproducer=FILE    when a pass fails, write what repeats the failure\n"
          "  --remarks            print what the compiler has to say about the program (standard error)\n"
+         "  --target=…           of the options below; x86-64-v3,x86-64-v4 without it: the file has code for both, and "
+         "the\n"
+         "                       best that the machine can run is taken\n"
          "  --report=FILE        write a page (HTML) that shows passes and times, the program as a graph, memory, "
          "remarks\n"
          "                       and the parts of the executable; also of a compilation that fails\n"
@@ -167,7 +170,7 @@ llvm::Error writeFile(llvm::StringRef path, llvm::StringRef data) {
   return file->keep(path);
 }
 
-void printTiming(const Pipeline &pipeline, double translation) {
+void printTiming(const std::vector<Pipeline> &pipelines, double translation) {
   std::string phase;
   double sum = 0, total = 0;
   auto finish = [&] {
@@ -176,14 +179,15 @@ void printTiming(const Pipeline &pipeline, double translation) {
     total += sum;
     sum = 0;
   };
-  for (const PassStatistics &pass : pipeline.getStatistics()) {
-    if (pass.phase != phase) {
-      finish();
-      phase = pass.phase;
+  for (const Pipeline &pipeline : pipelines)
+    for (const PassStatistics &pass : pipeline.getStatistics()) {
+      if (pass.phase != phase) {
+        finish();
+        phase = pass.phase;
+      }
+      sum += pass.milliseconds;
+      llvm::errs() << llvm::format("%10.2f ms    ", pass.milliseconds) << pass.pass << "\n";
     }
-    sum += pass.milliseconds;
-    llvm::errs() << llvm::format("%10.2f ms    ", pass.milliseconds) << pass.pass << "\n";
-  }
   finish();
   llvm::errs() << llvm::format("%10.2f ms  translation\n%10.2f ms  in all\n", translation, total + translation);
 }
@@ -203,14 +207,28 @@ llvm::Error printPipeline(PrintPipeline form, const StableHLOToExecutableOptions
   return llvm::Error::success();
 }
 
+// What shows or takes a module on its way through a pipeline.
+bool needsOneTarget(const Arguments &arguments) {
+  const Pipeline::RunOptions &run = arguments.run;
+  return arguments.emit || !run.until.empty() || !run.since.empty() || !run.dumpDirectory.empty() ||
+         !run.reproducer.empty();
+}
+
 llvm::Error compileFile(const Arguments &arguments, const StableHLOToExecutableOptions &options, Progress &progress,
                         Report *report) {
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(arguments.input, /*IsText=*/false);
   if (!buffer)
     return llvm::createStringError("cannot read '" + arguments.input + "': " + buffer.getError().message());
-  auto pipeline = Pipeline::stableHLOToExecutable(options);
-  if (!pipeline)
-    return pipeline.takeError();
+  std::vector<Pipeline> pipelines;
+  for (const StableHLOToExecutableOptions &each : optionsPerTarget(options)) {
+    auto pipeline = Pipeline::stableHLOToExecutable(each);
+    if (!pipeline)
+      return pipeline.takeError();
+    pipelines.push_back(std::move(*pipeline));
+  }
+  if (pipelines.size() > 1 && needsOneTarget(arguments))
+    return llvm::createStringError("--until, --since, --emit, --dump-dir and --reproducer need one target, and '" +
+                                   options.target + "' are several");
   progress.show("parse");
   auto module = Module::parse((*buffer)->getBuffer(), arguments.input == "-" ? "<stdin>" : arguments.input);
   if (!module)
@@ -218,18 +236,27 @@ llvm::Error compileFile(const Arguments &arguments, const StableHLOToExecutableO
   Pipeline::RunOptions run = arguments.run;
   run.report = report;
   run.onPhase = [&](llvm::StringRef phase) { progress.show(phase); };
-  if (llvm::Error error = pipeline->run(*module, run))
-    return error;
+  std::vector<Module> variants;
+  for (size_t i = 1; i < pipelines.size(); ++i)
+    variants.push_back(module->clone());
+  variants.push_back(std::move(*module));
+  std::vector<Module *> pointers;
+  for (size_t i = 0; i < pipelines.size(); ++i) {
+    if (llvm::Error error = pipelines[i].run(variants[i], run))
+      return error;
+    pointers.push_back(&variants[i]);
+  }
+  Module &first = variants.front();
 
   double translation = 0;
   if (!run.until.empty()) {
     Module::PrintOptions print;
     print.locations = true;
-    if (llvm::Error error = writeFile(arguments.output, module->str(print)))
+    if (llvm::Error error = writeFile(arguments.output, first.str(print)))
       return error;
   } else if (arguments.emit) {
     progress.clear();
-    auto source = translateToText(*module, *arguments.emit);
+    auto source = translateToText(first, *arguments.emit);
     if (!source)
       return source.takeError();
     if (llvm::Error error = writeFile(arguments.output, *source))
@@ -237,7 +264,7 @@ llvm::Error compileFile(const Arguments &arguments, const StableHLOToExecutableO
   } else {
     progress.show("translate");
     auto start = std::chrono::steady_clock::now();
-    auto bytes = translate(*module, report);
+    auto bytes = translate(pointers, report);
     if (!bytes)
       return bytes.takeError();
     translation = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -247,10 +274,10 @@ llvm::Error compileFile(const Arguments &arguments, const StableHLOToExecutableO
   }
   progress.clear();
   if (arguments.remarks)
-    for (const Diagnostic &diagnostic : module->getDiagnostics())
+    for (const Diagnostic &diagnostic : first.getDiagnostics())
       llvm::errs() << diagnostic.str() << "\n";
   if (arguments.timing)
-    printTiming(*pipeline, translation);
+    printTiming(pipelines, translation);
   return llvm::Error::success();
 }
 
@@ -278,6 +305,12 @@ int main(int argc, char **argv) {
   auto options = StableHLOToExecutableOptions::parse(arguments->options);
   if (!options)
     return fail(llvm::toString(options.takeError()));
+  bool hasTarget = false;
+  for (llvm::StringRef option : arguments->options)
+    hasTarget |= option.starts_with("--target=");
+  // A file goes to other machines; what is shown of a pipeline is for this one.
+  if (!hasTarget && arguments->printPipeline == PrintPipeline::No && !needsOneTarget(*arguments))
+    options->target = "x86-64-v3,x86-64-v4";
   Progress progress;
   llvm::Error error = arguments->printPipeline == PrintPipeline::No ? compileAndReport(*arguments, *options, progress)
                                                                     : printPipeline(arguments->printPipeline, *options);

@@ -64,7 +64,7 @@ public:
 
 private:
   friend class Pipeline;
-  friend llvm::Expected<Bytes> translate(Module &module, Report *report);
+  friend llvm::Expected<Bytes> translate(llvm::ArrayRef<Module *> variants, Report *report);
   friend llvm::Expected<std::string> translateToText(Module &module, CodeForm form);
   llvm::Error checkLowered() const;
   struct Impl;
@@ -82,7 +82,8 @@ struct PassStatistics {
 /// A pass pipeline as a value: its text.
 class Pipeline {
 public:
-  /// The pipeline that compiles StableHLO. Fails when the target cannot be resolved.
+  /// The pipeline that compiles StableHLO. Fails when the target cannot be resolved, and for several targets: each has
+  /// a pipeline of its own.
   static llvm::Expected<Pipeline> stableHLOToExecutable(const StableHLOToExecutableOptions &options);
 
   /// The same by phases: `builtin.module(latewood-import{…},latewood-input,…)`, which `parse` reads.
@@ -138,12 +139,19 @@ private:
 /// Translates a module that has finished phase lower. A report gets the time, the remarks, and what is in the file.
 llvm::Expected<Bytes> translate(Module &module, Report *report = nullptr);
 
+/// Translates variants of one program (clones that went through the pipelines of different targets) into one file, with
+/// an image for each. The runtime takes the best that the machine can run.
+llvm::Expected<Bytes> translate(llvm::ArrayRef<Module *> variants, Report *report = nullptr);
+
+/// The options for each target that `options.target` lists, separated by commas.
+std::vector<StableHLOToExecutableOptions> optionsPerTarget(const StableHLOToExecutableOptions &options);
+
 /// The code of such a module for reading: the host program as Lua source, or everything as LLVM IR before it is
 /// optimized.
 enum class CodeForm { Lua, LLVM };
 llvm::Expected<std::string> translateToText(Module &module, CodeForm form);
 
-/// Parses, runs the pipeline, and translates.
+/// Parses, runs the pipeline (for several targets: one for each), and translates.
 llvm::Expected<Bytes> compile(llvm::StringRef textOrBytecode, const StableHLOToExecutableOptions &options,
                               llvm::StringRef name = "<input>", Report *report = nullptr);
 

@@ -94,6 +94,8 @@ static llvm::Expected<OpPassManager> parsePasses(StringRef text) {
 }
 
 llvm::Expected<Pipeline> Pipeline::stableHLOToExecutable(const StableHLOToExecutableOptions &options) {
+  if (StringRef(options.target).contains(','))
+    return llvm::createStringError("a pipeline is for one target, and '" + options.target + "' are several");
   if (auto canonical = options.canonical(); !canonical)
     return canonical.takeError();
   registerPasses();

@@ -42,6 +42,7 @@ static int64_t countOperations(Operation *root) {
 }
 
 void Report::setProgram(StringRef name, StringRef source, ModuleOp module) {
+  ++variants;
   program["file"] = llvm::json::fixUTF8(name);
   program["name"] = llvm::json::fixUTF8(module.getSymName().value_or(""));
   program["sourceBytes"] = static_cast<int64_t>(source.size());
@@ -52,7 +53,12 @@ void Report::beforePass(StringRef pass, Operation *op) {
   if (pass != firstPassOnBuffers)
     return;
   for (auto function : cast<ModuleOp>(op).getOps<FunctionOpInterface>())
-    addGraphs(function, "cluster", graphs);
+    addGraphs(function, "cluster" + suffixOf(op), graphs);
+}
+
+std::string Report::suffixOf(Operation *op) const {
+  plan::TargetAttr target = plan::getTarget(op);
+  return variants > 1 && target ? (" for " + target.getCpu()).str() : "";
 }
 
 void Report::afterPass(StringRef pass, Operation *op, ModuleOp root, const PassStatistics &statistics) {
@@ -77,8 +83,10 @@ void Report::addHostGraphs(ModuleOp root) {
     program["options"] = llvm::json::fixUTF8(options.getValue());
   if (plan::TargetAttr target = plan::getTarget(root))
     program["target"] = llvm::json::fixUTF8(target.getCpu());
-  for (auto function : root.getOps<FunctionOpInterface>())
-    addGraphs(function, "host", graphs);
+  // It is the same for all targets.
+  if (variants == 1)
+    for (auto function : root.getOps<FunctionOpInterface>())
+      addGraphs(function, "host", graphs);
 }
 
 void Report::addMemory(ModuleOp module) {
@@ -109,7 +117,7 @@ void Report::addMemory(ModuleOp module) {
     Array arguments;
     for (Type type : function.getArgumentTypes().drop_back())
       arguments.push_back(toText(type));
-    memory.push_back(Object{{"function", llvm::json::fixUTF8(function.getName())},
+    memory.push_back(Object{{"function", llvm::json::fixUTF8(function.getName().str() + suffixOf(function))},
                             {"bytes", bytes.getInt()},
                             {"operations", order.size()},
                             {"arguments", std::move(arguments)},

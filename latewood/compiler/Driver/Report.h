@@ -43,6 +43,10 @@ private:
   void addMemory(mlir::ModuleOp module);
   llvm::json::Object toObject() const;
 
+  /// Behind the names of a variant, where there are several: its target.
+  std::string suffixOf(mlir::Operation *op) const;
+
+  unsigned variants = 0;
   llvm::json::Object program;
   llvm::json::Array passes, graphs, memory, remarks;
   llvm::json::Value executable = nullptr;

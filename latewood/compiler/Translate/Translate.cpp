@@ -9,6 +9,7 @@
 #include "latewood/compiler/Translate/ConstantData.h"
 #include "latewood/compiler/Translate/ExecutorToLLVM.h"
 #include "latewood/compiler/Translate/ExecutorToLua.h"
+#include "latewood/compiler/Translate/Variants.h"
 #include "latewood/format/Container.h"
 #include "latewood/format/ElementTypes.h"
 #include "latewood/format/abi.h"
@@ -122,6 +123,49 @@ std::unique_ptr<format::TargetT> describeTarget(const target::Target &target) {
   return result;
 }
 
+// The functions of a variant: those of the first, and then what holds for all.
+LogicalResult describeFunctions(ModuleOp variant, std::vector<std::unique_ptr<format::FunctionT>> &functions) {
+  bool isFirst = functions.empty();
+  for (auto [index, function] : llvm::enumerate(variant.getOps<func::FuncOp>())) {
+    auto description = describeFunction(function);
+    if (failed(description))
+      return failure();
+    if (isFirst) {
+      functions.push_back(std::move(*description));
+      continue;
+    }
+    format::FunctionT &common = *functions[index];
+    common.workspace_bytes = std::max(common.workspace_bytes, (*description)->workspace_bytes);
+    llvm::erase_if(common.aliases, [&](const std::unique_ptr<format::AliasT> &alias) {
+      return llvm::none_of((*description)->aliases, [&](const std::unique_ptr<format::AliasT> &other) {
+        return other->argument == alias->argument && other->result == alias->result && other->kind == alias->kind;
+      });
+    });
+  }
+  return success();
+}
+
+FailureOr<target::Target> targetOf(ModuleOp module) {
+  plan::TargetAttr attribute = plan::getTarget(module);
+  if (!attribute)
+    return module.emitError() << "has no attribute '" << plan::PlanDialect::getTargetAttrName()
+                              << "': it did not go through the pipeline";
+  auto target = target::Target::resolve(attribute.getCpu());
+  if (!target)
+    return module.emitError() << llvm::toString(target.takeError());
+  return std::move(*target);
+}
+
+// Names another target behind the first (and those that were added) in canonical options.
+void addTarget(std::string &options, StringRef first, StringRef other) {
+  constexpr StringLiteral option = "--target=";
+  size_t begin = options.find((option + first).str());
+  if (begin == std::string::npos)
+    return;
+  size_t end = options.find(' ', begin);
+  options.insert(end == std::string::npos ? options.size() : end, "," + other.str());
+}
+
 // The code of a module and what it is called by.
 struct Code {
   std::vector<translate::Entry> entries;
@@ -170,13 +214,32 @@ FailureOr<Code> makeCode(ModuleOp module, const target::Target &target) {
 } // namespace
 
 FailureOr<std::vector<uint8_t>> translate::translateToExecutable(ModuleOp module) {
-  plan::TargetAttr targetAttr = plan::getTarget(module);
-  if (!targetAttr)
-    return module.emitError() << "has no attribute '" << plan::PlanDialect::getTargetAttrName()
-                              << "': it did not go through the pipeline";
-  auto target = target::Target::resolve(targetAttr.getCpu());
-  if (!target)
-    return module.emitError() << llvm::toString(target.takeError());
+  return translateToExecutable(ArrayRef(module));
+}
+
+FailureOr<std::vector<uint8_t>> translate::translateToExecutable(ArrayRef<ModuleOp> given) {
+  ModuleOp module = given.front();
+  SmallVector<target::Target> targets;
+  for (ModuleOp variant : given) {
+    auto target = targetOf(variant);
+    if (failed(target))
+      return failure();
+    targets.push_back(std::move(*target));
+  }
+  // Constants are numbered anew where there is more than one variant; what was given stays as it is.
+  SmallVector<ModuleOp> variants(given);
+  SmallVector<OwningOpRef<ModuleOp>> copies;
+  std::vector<int32_t> owners;
+  if (variants.size() > 1) {
+    if (failed(checkSameFunctions(variants)))
+      return failure();
+    for (ModuleOp &variant : variants) {
+      copies.push_back(variant.clone());
+      variant = *copies.back();
+    }
+    owners = shareConstants(variants);
+    module = variants.front();
+  }
 
   format::ExecutableT metadata;
   metadata.name = module.getSymName().value_or("").str();
@@ -184,6 +247,8 @@ FailureOr<std::vector<uint8_t>> translate::translateToExecutable(ModuleOp module
   metadata.abi_version = LATEWOOD_ABI_VERSION;
   if (auto options = module->getAttrOfType<StringAttr>("latewood.options"))
     metadata.options = options.getValue().str();
+  for (const target::Target &other : llvm::drop_begin(targets))
+    addTarget(metadata.options, targets.front().str(), other.str());
 
   std::vector<std::vector<uint8_t>> data;
   std::vector<format::SegmentInput> segments;
@@ -201,6 +266,8 @@ FailureOr<std::vector<uint8_t>> translate::translateToExecutable(ModuleOp module
     entry->element_type = *element;
     entry->shape.assign(type.getShape().begin(), type.getShape().end());
     entry->segment = static_cast<uint32_t>(segments.size());
+    if (!owners.empty())
+      entry->image = owners[metadata.constants.size()];
     metadata.constants.push_back(std::move(entry));
     data.push_back(std::move(*bytes));
     segments.push_back({format::SegmentKind::constant, constant.getSymName().str(), data.back(), 0});
@@ -220,18 +287,25 @@ FailureOr<std::vector<uint8_t>> translate::translateToExecutable(ModuleOp module
     segments.push_back({format::SegmentKind::engine, engine.getSymName().str(), data.back(), 0});
   }
 
-  for (auto function : module.getOps<func::FuncOp>()) {
-    auto description = describeFunction(function);
-    if (failed(description))
+  for (ModuleOp variant : variants)
+    if (failed(describeFunctions(variant, metadata.functions)))
       return failure();
-    metadata.functions.push_back(std::move(*description));
+  std::vector<Code> codes;
+  for (auto [variant, target] : llvm::zip_equal(variants, targets)) {
+    auto made = makeCode(variant, target);
+    if (failed(made))
+      return failure();
+    codes.push_back(std::move(*made));
+    for (auto [function, entry] : llvm::zip_equal(metadata.functions, codes.back().entries))
+      if (codes.size() > 1 && function->symbol != entry.symbol)
+        return variant.emitError("functions have other symbols in the code of another target");
+      else
+        function->symbol = entry.symbol;
+    if (codes.back().luaSource != codes.front().luaSource)
+      return variant.emitError("the host program in Lua is not the same for all targets: compile for one of them");
   }
-  auto code = makeCode(module, *target);
-  if (failed(code))
-    return failure();
-  for (auto [function, entry] : llvm::zip_equal(metadata.functions, code->entries))
-    function->symbol = entry.symbol;
 
+  const Code *code = &codes.front();
   if (!code->luaSource.empty()) {
     metadata.host = format::HostBackend::lua;
     metadata.host_source = static_cast<int32_t>(segments.size());
@@ -239,13 +313,16 @@ FailureOr<std::vector<uint8_t>> translate::translateToExecutable(ModuleOp module
         {format::SegmentKind::host_source, "host.lua",
          format::Bytes(reinterpret_cast<const uint8_t *>(code->luaSource.data()), code->luaSource.size()), 0});
   }
-  if (!code->image.empty()) {
+  for (const auto &[variant, target] : llvm::zip_equal(codes, targets)) {
+    if (variant.image.empty())
+      continue;
     auto image = std::make_unique<format::ImageT>();
-    image->target = describeTarget(*target);
+    image->target = describeTarget(target);
     image->segment = static_cast<uint32_t>(segments.size());
     metadata.images.push_back(std::move(image));
-    segments.push_back({format::SegmentKind::image, target->str(),
-                        format::Bytes(reinterpret_cast<const uint8_t *>(code->image.data()), code->image.size()), 0});
+    segments.push_back({format::SegmentKind::image, target.str(),
+                        format::Bytes(reinterpret_cast<const uint8_t *>(variant.image.data()), variant.image.size()),
+                        0});
   }
 
   std::vector<uint8_t> bytes;

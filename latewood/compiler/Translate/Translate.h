@@ -12,6 +12,10 @@ namespace latewood::translate {
 /// The bytes depend on the module only: target and options are attributes of it.
 mlir::FailureOr<std::vector<uint8_t>> translateToExecutable(mlir::ModuleOp module);
 
+/// The same with an image for each of several variants of a program, which were compiled for different targets in one
+/// context. The file is the program of the first; the runtime takes the best image that the machine can run.
+mlir::FailureOr<std::vector<uint8_t>> translateToExecutable(mlir::ArrayRef<mlir::ModuleOp> variants);
+
 /// The code of such a module as LLVM IR, host program and engines' functions together, before it is optimized.
 mlir::FailureOr<std::string> translateToLLVMIRText(mlir::ModuleOp module);
 

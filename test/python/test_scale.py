@@ -110,7 +110,7 @@ def test_many_arguments_from_lua():
     def function(*xs):
         return tuple(jnp.tanh(x) - y for x, y in zip(xs, xs[1:] + xs[:1], strict=True))
 
-    executable = latewood.compile(jax.jit(function).lower(*values), host="lua")
+    executable = latewood.compile(jax.jit(function).lower(*values), ["--host=lua"])
     for i, got in enumerate(executable(*values)):
         np.testing.assert_allclose(np.asarray(got), np.tanh(values[i]) - values[(i + 1) % 150], rtol=1e-5, atol=1e-6)
 

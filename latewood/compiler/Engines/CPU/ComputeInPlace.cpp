@@ -559,13 +559,13 @@ private:
     return ancestor && op->isBeforeInBlock(ancestor);
   }
 
-  /// Moves scalars that are computed without effects up to `at`.
+  /// Moves scalars that are computed without effects, and views, up to `at`.
   bool makeAvailable(Value value, Operation *at, int64_t position) {
     if (isAvailable(value, at))
       return true;
     Operation *op = value.getDefiningOp();
     if (!op || op->getBlock() != at->getBlock() || op->getNumRegions() != 0 || !isMemoryEffectFree(op) ||
-        llvm::any_of(op->getResultTypes(), llvm::IsaPred<ShapedType>))
+        (!isView(op) && llvm::any_of(op->getResultTypes(), llvm::IsaPred<ShapedType>)))
       return false;
     for (Value operand : op->getOperands())
       if (!makeAvailable(operand, at, position))
@@ -596,7 +596,8 @@ private:
 
     // What is the destination, where the storage begins?
     Value place = dest;
-    if (!isAvailable(place, root)) {
+    bool isViewOfDestination = place.getDefiningOp() && isView(place.getDefiningOp());
+    if (!(isViewOfDestination ? makeAvailable(place, root, begin) : isAvailable(place, root))) {
       place = originOf(dest);
       if (!place || place.getType() != dest.getType())
         return failure();

@@ -295,3 +295,35 @@ func.func @refused(%x: tensor<4x8xf8E5M2>, %w: tensor<8x16xf8E5M2>, %z: tensor<4
   } -> tensor<4x16xf32>
   return %p : tensor<4x16xf32>
 }
+
+// Tests dynamic extents: the destination has the result's, the epilogue is fused, and the result is computed in the shape that a
+// reshape gives it.
+// CHECK-LABEL: func.func @dynamic(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?xf32> {{.*}}, %[[W:.*]]: tensor<?x64xf32> {{.*}}, %[[R:.*]]: tensor<?x4x16xf32> {{.*}}, %[[M:.*]]: index, %[[K:.*]]: index)
+// CHECK-NOT: linalg
+// CHECK-DAG: %[[V:.*]] = tensor.expand_shape %[[W]] {{\[\[}}0], [1, 2]] output_shape [%[[K]], 4, 16]
+// CHECK-DAG: %[[E:.*]] = tensor.empty(%[[M]]) : tensor<?x4x16xf32>
+// CHECK: cpu.contract ins(%[[X]], %[[V]] : tensor<?x?xf32>, tensor<?x4x16xf32>) extras(%[[R]] : tensor<?x4x16xf32>) outs(%[[E]] : tensor<?x4x16xf32>)
+// CHECK: arith.addf
+func.func @dynamic(%x: tensor<?x?xf32> {plan.extents = array<i64: 3, 4>}, %w: tensor<?x64xf32> {plan.extents = array<i64: 4>},
+    %r: tensor<?x4x16xf32> {plan.extents = array<i64: 3>}, %m: index, %k: index) -> tensor<?x4x16xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty(%m) : tensor<?x64xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %p = linalg.generic {indexing_maps = [#mk, #kn, #mn], iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%x, %w : tensor<?x?xf32>, tensor<?x64xf32>) outs(%f : tensor<?x64xf32>) {
+  ^bb0(%l: f32, %q: f32, %o: f32):
+    %0 = arith.mulf %l, %q : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<?x64xf32>
+  %h = tensor.expand_shape %p [[0], [1, 2]] output_shape [%m, 4, 16] : tensor<?x64xf32> into tensor<?x4x16xf32>
+  %g = tensor.empty(%m) : tensor<?x4x16xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(a, b, c) -> (a, b, c)>, affine_map<(a, b, c) -> (a, b, c)>, affine_map<(a, b, c) -> (a, b, c)>],
+    iterator_types = ["parallel", "parallel", "parallel"]} ins(%h, %r : tensor<?x4x16xf32>, tensor<?x4x16xf32>) outs(%g : tensor<?x4x16xf32>) {
+  ^bb0(%l: f32, %q: f32, %o: f32):
+    %0 = arith.addf %l, %q : f32
+    linalg.yield %0 : f32
+  } -> tensor<?x4x16xf32>
+  return %s : tensor<?x4x16xf32>
+}

@@ -164,8 +164,11 @@ private:
     SmallVector<std::pair<StringRef, std::string>> reasons;
     for (EngineAttrInterface engine : resolved) {
       std::string reason;
-      if (engine.takes(op, reason))
+      if (engine.takes(op, reason)) {
+        for (auto &[name, why] : reasons)
+          op->emitRemark() << "engine " << name << " does not take '" << op->getName() << "': " << why;
         return engine;
+      }
       reasons.push_back({engine.getEngineName(), std::move(reason)});
     }
     InFlightDiagnostic diagnostic = op->emitError() << "no engine takes '" << op->getName() << "'";

@@ -33,7 +33,7 @@ Value input::extentsOf(LocBuilder &b, Value x) {
   }
   SmallVector<Tensor> parts;
   for (int64_t i = 0; i < type.getRank(); ++i)
-    parts.push_back(Tensor(b, extentOf(b, x, i)));
+    parts.push_back(Tensor(b, ::extentOf(b, x, i)));
   return concatenate(parts, 0);
 }
 
@@ -77,7 +77,7 @@ SmallVector<Tensor> input::broadcastTogether(LocBuilder &b, ValueRange operands)
         auto operandType = cast<RankedTensorType>(operand.getType());
         if (operandType.getDimSize(i) == 1)
           continue;
-        Tensor extent(b, extentOf(b, operand, i));
+        Tensor extent(b, ::extentOf(b, operand, i));
         part = Value(part) ? maximum(part, extent) : extent;
       }
       parts.push_back(Value(part) ? part : splatInteger(b, RankedTensorType::get({1}, b.getI64Type()), 1));

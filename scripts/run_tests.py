@@ -26,6 +26,36 @@ def say(text: str) -> None:
     print(f"\033[1m==> {text}\033[0m", file=sys.stderr, flush=True)
 
 
+# What the sanitizers are told. Each switch is there for a reason that is not in our code:
+#   detect_container_overflow=0  MLIR and LLVM are not instrumented: containers that both sides fill look overrun
+#   allow_user_poisoning=0       LLVM's allocators mark their memory only where they are compiled with the sanitizer, and
+#                                parts of them are inlined into our code
+#   alloc_dealloc_mismatch=0     objects of MLIR are made by one form of new there and deleted by another here
+#   detect_leaks=0               (all but the unit tests) MLIR, LLVM and Python keep what they made until the process ends
+SANITIZER_OPTIONS = "detect_container_overflow=0:allow_user_poisoning=0:alloc_dealloc_mismatch=0"
+
+
+def sanitizers(build: Path) -> set[str]:
+    """The sanitizers that the build folder was configured with."""
+    cache = build / "CMakeCache.txt"
+    lines = cache.read_text().splitlines() if cache.exists() else []
+    found = next((line.partition("=")[2] for line in lines if line.startswith("LATEWOOD_SANITIZE:")), "")
+    return set(found.split(";")) - {""}
+
+
+def prepare(build: Path, kind: str) -> None:
+    """Sets what tests of this kind need where the build has sanitizers."""
+    names = sanitizers(build)
+    if "address" in names:
+        leaks = "" if kind == "unit" else ":detect_leaks=0"
+        os.environ["ASAN_OPTIONS"] = SANITIZER_OPTIONS + leaks
+        os.environ["UBSAN_OPTIONS"] = "print_stacktrace=1:halt_on_error=1"
+    if "address" in names and kind == "python":
+        # Python itself is not instrumented: it gets the sanitizer's library before anything else.
+        command = ["clang-22", "-print-file-name=libclang_rt.asan-x86_64.so"]
+        os.environ["LD_PRELOAD"] = subprocess.run(command, capture_output=True, text=True).stdout.strip()
+
+
 def run_unit(build: Path, arguments: list[str]) -> bool:
     say("Unit tests (ctest)")
     command = ["ctest", "--test-dir", str(build), "--output-on-failure", "--no-tests=error", "-j", jobs(), *arguments]
@@ -77,7 +107,11 @@ def main() -> int:
         parser.error("arguments after -- need exactly one kind of test to go to")
 
     runners = {"unit": run_unit, "lit": run_lit, "python": run_python}
-    failed = [kind for kind in kinds if not runners[kind](options.build, after)]
+    failed = []
+    for kind in kinds:
+        prepare(options.build, kind)
+        if not runners[kind](options.build, after):
+            failed.append(kind)
     if failed:
         say(f"Failed: {', '.join(failed)}")
     return 1 if failed else 0

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Damaged programs: text with tokens dropped, doubled, swapped and replaced, and bytecode that is cut off and goes on with
-something else. Whatever comes out, it is a module that compiles or an error of ours, never a crash; found in a process of its
-own, with fixed seeds. (Bytecode whose structure is whole but whose contents are not is where MLIR's own reader crashes.) More
-rounds: LATEWOOD_FUZZ_ROUNDS=2000 ./dev test python -- -k fuzz"""
+something else, or has some bytes changed. Whatever comes out, it is a module that compiles or an error of ours, never a crash;
+found in a process of its own, with fixed seeds. More rounds: LATEWOOD_FUZZ_ROUNDS=2000 ./dev test python -- -k fuzz"""
 
 import os
 import subprocess
@@ -13,6 +12,8 @@ import models
 import numpy as np
 import pytest
 from conftest import lower_text
+
+import latewood
 
 HERE = Path(__file__).resolve().parent
 ROUNDS = int(os.environ.get("LATEWOOD_FUZZ_ROUNDS", "60"))
@@ -45,6 +46,11 @@ def mutate_text(text):
     return "".join(tokens).encode()
 
 def mutate_bytes(data):
+    if random.random() < 0.5:
+        changed = bytearray(data)
+        for _ in range(random.choice((1, 1, 2, 5))):
+            changed[random.randrange(4, len(data))] = random.choice((0, 1, 255, random.randrange(256)))
+        return bytes(changed)
     return data[: random.randrange(4, len(data))] + random.choice((b"", b"\\0" * 8, random.randbytes(50)))
 
 compiled = refused = 0
@@ -83,6 +89,16 @@ def programs() -> dict[str, str]:
             lambda x, i: (jnp.exp(x) + lax.erf(x), x > 0, i.astype(np.int8) // 3, jnp.clip(x, 0, 1)), x, i
         ),
     }
+
+
+FINDINGS = sorted((HERE.parent / "fuzz" / "findings" / "BytecodeFuzzer").iterdir())
+
+
+@pytest.mark.parametrize("path", FINDINGS, ids=lambda path: path.name)
+def test_damaged_bytecode_is_an_error(path):
+    with pytest.raises(latewood.CompilationError) as raised:
+        latewood.compile(path.read_bytes())
+    assert "cannot read the program" in str(raised.value)
 
 
 @pytest.mark.parametrize("name", ["encoder", "shapes", "indexing", "reductions", "elementwise"])

@@ -116,8 +116,13 @@ OwningOpRef<ModuleOp> readProgram(StringRef program, StringRef name, MLIRContext
     return parse(program, name, context);
   }
   auto problem = rehearse(program.size(), [&] {
-    // Nobody hears what it says: what the child survives is read again.
-    ScopedDiagnosticHandler silent(context, [](Diagnostic &) { return success(); });
+    // Nobody hears what it says, for what the child survives is read again; but saying it is part of reading.
+    ScopedDiagnosticHandler silent(context, [](Diagnostic &diagnostic) {
+      (void)diagnostic.str();
+      for (Diagnostic &note : diagnostic.getNotes())
+        (void)note.str();
+      return success();
+    });
     OwningOpRef<ModuleOp> module = parse(program, name, context);
     // The program does not end in order: the process does.
     if (module && succeeded(checkConstants(*module)))

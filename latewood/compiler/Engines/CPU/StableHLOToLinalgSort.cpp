@@ -7,7 +7,7 @@
 //     for each two passes (runs of 1, 2, 4... elements are sorted)
 //       for each pair of runs: merge them into a second set of buffers
 //       for each pair of longer runs: merge them into the first set
-//     copy the first set back
+//     copy the first set to the result
 //
 // So the merges read and write contiguous elements whatever the dimension is, and what the last one gives is where the
 // row is read from. (A pass for which the first run is all of the row copies it.) Rows are independent of each other.
@@ -193,7 +193,7 @@ struct SortToLoops : OpConversionPattern<stablehlo::SortOp> {
       };
       auto inRow = [&](Value index) { return at(row, index); };
       auto inBuffer = [](Value index) { return SmallVector<Value>{index}; };
-      SmallVector<Value> carried = copy(inner, values, inRow, makeBuffers(), inBuffer);
+      SmallVector<Value> carried = copy(inner, adaptor.getInputs(), inRow, makeBuffers(), inBuffer);
       carried.append(makeBuffers());
       auto passes = scf::ForOp::create(
           inner, zero, passCount, one, carried, [&](OpBuilder &builder, Location, Value number, ValueRange state) {
@@ -208,8 +208,10 @@ struct SortToLoops : OpConversionPattern<stablehlo::SortOp> {
       SmallVector<Value> sorted = copy(inner, passes.getResults().take_front(count), inBuffer, values, inRow);
       return scf::ValueVector(sorted.begin(), sorted.end());
     };
-    scf::ValueVector results =
-        scf::buildLoopNest(b, op.getLoc(), lower, upper, steps, adaptor.getInputs(), sortRow).results;
+    SmallVector<Value> empty;
+    for (Value input : adaptor.getInputs())
+      empty.push_back(cpu::makeEmpty(b, cast<RankedTensorType>(input.getType()), extents));
+    scf::ValueVector results = scf::buildLoopNest(b, op.getLoc(), lower, upper, steps, empty, sortRow).results;
     rewriter.replaceOp(op, results);
     return success();
   }

@@ -331,6 +331,41 @@ TEST(Link, VerifiesImages) {
 }
 
 // A module over the size of one part: functions that call each other and share constants across parts.
+// A function of hundreds of arguments takes them from memory, also where one of them goes through a phi.
+TEST(Codegen, PassesManyArgumentsInMemory) {
+  constexpr int kCount = 300;
+  std::string parameters, operands, loads, sum;
+  for (int i = 0; i < kCount; ++i) {
+    std::string number = std::to_string(i), separator = i ? ", " : "";
+    bool isAddress = i % 2;
+    parameters += separator + (isAddress ? "ptr" : "i64") + " %a" + number;
+    operands += separator + (isAddress ? "ptr" : "i64") + " %v" + number;
+    loads += "  %p" + number + " = getelementptr i64, ptr %in, i64 " + number + "\n";
+    loads += isAddress ? "  %v" + number + " = bitcast ptr %p" + number + " to ptr\n"
+                       : "  %v" + number + " = load i64, ptr %p" + number + "\n";
+    std::string term = isAddress ? "%l" + number : "%a" + number;
+    if (isAddress)
+      sum += "  %l" + number + " = load i64, ptr %a" + number + "\n";
+    sum += "  %s" + number + " = add i64 " + (i ? "%s" + std::to_string(i - 1) : "%first") + ", " + term + "\n";
+  }
+  std::string text = "define internal i64 @many(" + parameters + ", i1 %c) {\n" +
+                     "  br i1 %c, label %yes, label %no\nyes:\n  br label %no\n" +
+                     "no:\n  %first = phi i64 [ %a0, %yes ], [ %a2, %0 ]\n" + sum + "  ret i64 %s" +
+                     std::to_string(kCount - 1) + "\n}\n" + "define i64 @entry(ptr %in, i1 %c) {\n" + loads +
+                     "  %r = call i64 @many(" + operands + ", i1 %c)\n  ret i64 %r\n}\n";
+  Expected<Bytes> image = compile(text, getNative(), {"entry"});
+  ASSERT_TRUE(bool(image)) << toString(image.takeError());
+  Loaded loaded(*image);
+  auto *entry = loaded.get<int64_t(const int64_t *, bool)>("entry");
+  ASSERT_TRUE(entry);
+  std::vector<int64_t> values(kCount);
+  int64_t expected = 0;
+  for (int i = 0; i < kCount; ++i)
+    expected += values[i] = i * i + 7;
+  EXPECT_EQ(entry(values.data(), true), expected + values[0]);
+  EXPECT_EQ(entry(values.data(), false), expected + values[2]);
+}
+
 TEST(Codegen, SplitsLargeModules) {
   std::string text = R"(
     @table = private constant [4 x float] [float 1.0, float 2.0, float 3.0, float 4.0]

@@ -23,7 +23,7 @@ func.func @main(%a: memref<4xf32>) {
 
 // Tests that the host computes no floats.
 func.func @main(%a: memref<f32>) {
-  // expected-error @below {{reads an element of type 'f32'; the host computes integers}}
+  // expected-error @below {{reads or writes an element of type 'f32'; the host computes integers}}
   %0 = memref.load %a[] : memref<f32>
   return
 }

@@ -211,3 +211,33 @@ func.func private @f(tensor<?x4xf32> {plan.bounds = #plan.bounds<min = [1], opt 
 // Tests that (C1) of bounds is checked: in order.
 // expected-error @below {{bounds need min <= opt <= max, got 1, 9 and 3 in entry 0}}
 func.func private @f(tensor<?xf32> {plan.bounds = #plan.bounds<min = [1], opt = [9], max = [3]>})
+
+// -----
+
+// Tests that allocated results have the identity layout: strides with gaps.
+func.func private @g(memref<4xf32>)
+func.func @f(%a: memref<4xf32>) {
+  // expected-error @below {{result 0 needs the identity layout: allocated results are row-major with offset 0}}
+  %0 = plan.call_alloc @g(%a) : (memref<4xf32>) -> memref<4x4xf32, strided<[8, 1]>>
+  return
+}
+
+// -----
+
+// Tests that allocated results have the identity layout: an offset.
+func.func private @g(memref<4xf32>)
+func.func @f(%a: memref<4xf32>) {
+  // expected-error @below {{result 0 needs the identity layout: allocated results are row-major with offset 0}}
+  %0 = plan.call_alloc @g(%a) : (memref<4xf32>) -> memref<4x4xf32, strided<[4, 1], offset: 2>>
+  return
+}
+
+// -----
+
+// Tests that allocated results have the identity layout: strides that are not known.
+func.func private @g(memref<4xf32>)
+func.func @f(%a: memref<4xf32>) {
+  // expected-error @below {{result 0 needs the identity layout: allocated results are row-major with offset 0}}
+  %0 = plan.call_alloc @g(%a) : (memref<4xf32>) -> memref<4x4xf32, strided<[?, ?], offset: ?>>
+  return
+}

@@ -115,7 +115,8 @@ def to_numpy(value: Any) -> np.ndarray:
     """A NumPy array on the memory of a MemRefValue, which it keeps alive."""
     dtype = dtype_of(value.dtype)
     if dtype not in _ML_CODES:
-        return np.asarray(value)
+        # Where the memory cannot be had (it was donated), NumPy would ask for an array in another way: here again.
+        return np.asarray(memoryview(value))
     return np.asarray(memoryview(value._with_dtype(_INTEGER_CODES[dtype.itemsize]))).view(dtype)
 
 

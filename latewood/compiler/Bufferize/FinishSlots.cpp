@@ -7,6 +7,7 @@
 
 #include "latewood/compiler/Bufferize/Passes.h"
 #include "latewood/compiler/Dialect/Executor/Executor.h"
+#include "latewood/compiler/Dialect/TensorRTRuntime/TensorRTRuntime.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -29,6 +30,12 @@ Value stripReshapes(Value value) {
   return value;
 }
 
+// Whether an engine asks slot `slot` for the memory of `value`.
+bool isEnginesOwn(Value value, int64_t slot) {
+  auto run = value.getDefiningOp<tensorrt_runtime::EnqueueAllocOp>();
+  return run && run.getSlots()[cast<OpResult>(value).getResultNumber()] == slot;
+}
+
 class FinishSlotsPass : public impl::FinishSlotsPassBase<FinishSlotsPass> {
 public:
   void runOnOperation() override {
@@ -42,6 +49,8 @@ public:
     OpBuilder builder(terminator);
     for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
       executor::RequestOp request = requests.lookup(index);
+      if (!request && isEnginesOwn(value, index))
+        continue;
       if (!request) {
         terminator->emitError() << "result " << index << " has no output slot";
         return signalPassFailure();

@@ -9,6 +9,7 @@
 #include "latewood/compiler/Bufferize/Passes.h"
 #include "latewood/compiler/Dialect/Executor/Executor.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Dialect/TensorRTRuntime/TensorRTRuntime.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
@@ -39,6 +40,10 @@ public:
     OpBuilder atBegin = builder;
     SmallVector<Value> slots;
     for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
+      if (giveSlotToEngine(value, index)) {
+        slots.push_back(nullptr);
+        continue;
+      }
       SmallVector<Value> sizes = getSizes(value, builder);
       OpBuilder &place = sizes.empty() ? atBegin : builder;
       if (!sizes.empty())
@@ -47,6 +52,8 @@ public:
     }
     for (OpOperand &operand : terminator->getOpOperands()) {
       Value slot = slots[operand.getOperandNumber()];
+      if (!slot)
+        continue;
       // Behind the requests, so that it dominates what the slot may be for.
       builder.setInsertionPointAfter(slot.getDefiningOp());
       if (cast<RankedTensorType>(slot.getType()).hasStaticShape())
@@ -64,6 +71,21 @@ public:
   }
 
 private:
+  // An engine that allocates its results asks the slot for memory itself, when it knows the shape. False: `value` is made
+  // by none, or is another result, too.
+  static bool giveSlotToEngine(Value value, int64_t slot) {
+    auto run = value.getDefiningOp<tensorrt_runtime::EnqueueAllocOp>();
+    if (!run)
+      return false;
+    SmallVector<int64_t> slots(run.getSlots());
+    int64_t &own = slots[cast<OpResult>(value).getResultNumber()];
+    if (own != -1)
+      return false;
+    own = slot;
+    run.setSlots(slots);
+    return true;
+  }
+
   // The dynamic extents of a returned value.
   static SmallVector<Value> getSizes(Value value, OpBuilder &builder) {
     auto type = cast<RankedTensorType>(value.getType());

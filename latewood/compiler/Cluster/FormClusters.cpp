@@ -34,6 +34,11 @@ class FormClustersPass : public impl::FormClustersPassBase<FormClustersPass> {
 public:
   using FormClustersPassBase::FormClustersPassBase;
 
+  void getDependentDialects(DialectRegistry &registry) const override {
+    FormClustersPassBase::getDependentDialects(registry);
+    engines::insertDialects(registry);
+  }
+
   LogicalResult initialize(MLIRContext *context) override {
     resolved.clear();
     for (const std::string &name : engines) {

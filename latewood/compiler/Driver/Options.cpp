@@ -2,6 +2,7 @@
 // Options: parsing, canonical form, and helpful errors.
 
 #include "latewood/compiler/Driver/Options.h"
+#include "latewood/compiler/Driver/BoundsOption.h"
 #include "latewood/compiler/Engines/Registry.h"
 #include "latewood/compiler/Target/Target.h"
 #include "llvm/ADT/STLExtras.h"
@@ -14,9 +15,14 @@ namespace latewood::driver {
 
 ArrayRef<OptionDescription> getOptionDescriptions() {
   static constexpr OptionDescription descriptions[] = {
+      {"bounds", "ARGUMENT:DIMENSION=MIN:TYPICAL:MAX[,…]",
+       "limits of arguments' extents, which each call checks; ARGUMENT:value=… of a small integer"},
       {"engines", "NAME[,NAME…]", "engines that the program is divided among (default: cpu)"},
       {"host", "native|lua",
        "form of the host program: machine code (default), or Lua source that the runtime interprets"},
+      {"tensorrt", "NAME=VALUE[,…]",
+       "how engines of TensorRT are made: engines=DIR (kept there), export=DIR (networks, as programs), level=0…5, "
+       "workspace=BYTES, timing-cache=FILE, strip-weights, refit"},
       {"input", "stablehlo|tensorrt", "dialect that the program is written in: StableHLO (default), or TensorRT's layers"},
       {"target", "NAME", "machine that code is made for: native (default), x86-64-v3, x86-64-v4, or the name of a CPU"},
   };
@@ -46,6 +52,50 @@ static Error unknownOption(StringRef name) {
   return createStringError("unknown option '--" + name + "'; " + hint);
 }
 
+Expected<TensorRTOptions> TensorRTOptions::parse(StringRef text) {
+  TensorRTOptions options;
+  for (StringRef part : split(text, ',')) {
+    auto [name, value] = part.split('=');
+    auto refuse = [&](const Twine &why) { return createStringError("option '--tensorrt=" + part + "' " + why); };
+    bool isFlag = name == "strip-weights" || name == "refit";
+    if (isFlag != value.empty())
+      return refuse(isFlag ? "takes no value" : "needs a value: name=value");
+    if (name == "engines")
+      options.engines = value.str();
+    else if (name == "export")
+      options.exportTo = value.str();
+    else if (name == "timing-cache")
+      options.timingCache = value.str();
+    else if (name == "strip-weights")
+      options.stripWeights = true;
+    else if (name == "refit")
+      options.refit = true;
+    else if (name == "level") {
+      if (value.getAsInteger(10, options.level) || options.level < 0 || options.level > 5)
+        return refuse("needs a level from 0 to 5");
+    } else if (name == "workspace") {
+      if (value.getAsInteger(10, options.workspace) || options.workspace < 0)
+        return refuse("needs a number of bytes");
+    } else {
+      return refuse("is unknown; there are engines, export, level, refit, strip-weights, timing-cache, workspace");
+    }
+  }
+  return options;
+}
+
+std::string TensorRTOptions::canonical() const {
+  SmallVector<std::string> parts;
+  if (level >= 0)
+    parts.push_back("level=" + std::to_string(level));
+  if (workspace != 0)
+    parts.push_back("workspace=" + std::to_string(workspace));
+  if (stripWeights)
+    parts.push_back("strip-weights");
+  if (refit)
+    parts.push_back("refit");
+  return join(parts, ",");
+}
+
 Expected<StableHLOToExecutableOptions> StableHLOToExecutableOptions::parse(ArrayRef<std::string> arguments) {
   StableHLOToExecutableOptions options;
   for (const std::string &argument : arguments) {
@@ -68,6 +118,15 @@ Expected<StableHLOToExecutableOptions> StableHLOToExecutableOptions::parse(Array
       if (value != "stablehlo" && value != "tensorrt")
         return createStringError("unknown input '" + value + "'; programs are written in stablehlo or tensorrt");
       options.input = value.str();
+    } else if (name == "tensorrt") {
+      auto parsed = TensorRTOptions::parse(value);
+      if (!parsed)
+        return parsed.takeError();
+      options.tensorrt = *parsed;
+    } else if (name == "bounds") {
+      if (Error error = checkBoundsOption(value))
+        return error;
+      options.bounds = value.str();
     } else if (name == "engines") {
       options.engines.clear();
       for (StringRef engine : split(value, ',')) {
@@ -85,7 +144,17 @@ Expected<std::vector<std::string>> StableHLOToExecutableOptions::canonical() con
   auto resolved = target::Target::resolve(target);
   if (!resolved)
     return resolved.takeError();
-  return std::vector<std::string>{"--engines=" + join(engines, ","), "--host=" + host, "--target=" + resolved->str()};
+  std::vector<std::string> texts;
+  if (!bounds.empty())
+    texts.push_back("--bounds=" + bounds);
+  texts.push_back("--engines=" + join(engines, ","));
+  texts.push_back("--host=" + host);
+  if (input != "stablehlo")
+    texts.push_back("--input=" + input);
+  if (std::string chosen = tensorrt.canonical(); !chosen.empty())
+    texts.push_back("--tensorrt=" + chosen);
+  texts.push_back("--target=" + resolved->str());
+  return texts;
 }
 
 } // namespace latewood::driver

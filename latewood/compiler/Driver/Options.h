@@ -9,6 +9,24 @@
 
 namespace latewood::driver {
 
+/// How engines of TensorRT are made.
+struct TensorRTOptions {
+  /// Folder that engines are kept in; empty: none.
+  std::string engines;
+  /// Folder that networks are written to, as programs; empty: none.
+  std::string exportTo;
+  std::string timingCache;
+  int level = -1;
+  int64_t workspace = 0;
+  bool stripWeights = false;
+  bool refit = false;
+
+  /// From `name=value` parts, separated by commas: `engines=DIR,level=3,refit`.
+  static llvm::Expected<TensorRTOptions> parse(llvm::StringRef text);
+  /// What decides what an engine is, in the form that `parse` reads; empty if nothing was chosen.
+  std::string canonical() const;
+};
+
 struct StableHLOToExecutableOptions {
   /// The machine that code is made for: `native`, a level (`x86-64-v3`, `x86-64-v4`), the LLVM name of a CPU, or a
   /// canonical target.
@@ -17,8 +35,11 @@ struct StableHLOToExecutableOptions {
   std::vector<std::string> engines = {"cpu"};
   /// The dialect that the program is written in: `stablehlo`, or `tensorrt`.
   std::string input = "stablehlo";
+  /// Limits of arguments' extents (BoundsOption.h); empty: none but those in the program.
+  std::string bounds;
   /// What the host program becomes: `native` code, or `lua` source that the runtime interprets.
   std::string host = "native";
+  TensorRTOptions tensorrt;
 
   /// Reads `--name=value` strings on top of the defaults. Fails on an unknown name, with the closest known ones, and on
   /// a value that the option cannot have.

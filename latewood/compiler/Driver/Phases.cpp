@@ -9,6 +9,8 @@
 #include "latewood/compiler/Driver/Options.h"
 #include "latewood/compiler/Driver/Passes.h"
 #include "latewood/compiler/Engines/CPU/Pipeline.h"
+#include "latewood/compiler/Engines/TensorRT/Passes.h"
+#include "latewood/compiler/Engines/TensorRT/Pipeline.h"
 #include "latewood/compiler/Import/Passes.h"
 #include "latewood/compiler/Input/Passes.h"
 #include "latewood/compiler/Input/Pipeline.h"
@@ -25,6 +27,7 @@ namespace latewood::driver {
 static void buildImport(OpPassManager &pipeline, const StableHLOToExecutableOptions &options) {
   RecordOptionsPassOptions record;
   record.host = options.host;
+  record.bounds = encodeOptionText(options.bounds);
   // An unresolvable target is reported when the options are made canonical; the pass refuses it again.
   if (auto canonical = options.canonical()) {
     record.optionText = encodeOptionText(llvm::join(*canonical, " "));
@@ -54,8 +57,24 @@ static void buildCluster(OpPassManager &pipeline, const StableHLOToExecutableOpt
   cluster::buildClusterPipeline(pipeline, options.engines);
 }
 
-// Each engine's passes run on the nested module of its clusters. Other engines have module operations of their own.
+// Engines of TensorRT leave the modules of their clusters, before other engines' passes see these.
+static void buildTensorRT(OpPassManager &pipeline, const TensorRTOptions &options) {
+  tensorrt::buildNetworkPipeline(pipeline.nest<ModuleOp>());
+  tensorrt::BuildTensorRTEnginesPassOptions build;
+  build.directory = encodeOptionText(options.engines);
+  build.exportTo = encodeOptionText(options.exportTo);
+  build.timingCache = encodeOptionText(options.timingCache);
+  build.level = options.level;
+  build.workspace = options.workspace;
+  build.stripWeights = options.stripWeights;
+  build.refit = options.refit;
+  pipeline.addPass(tensorrt::createBuildTensorRTEnginesPass(build));
+}
+
+// Each engine's passes run on the nested modules of clusters, and leave those of other engines alone.
 static void buildEngines(OpPassManager &pipeline, const StableHLOToExecutableOptions &options) {
+  if (llvm::is_contained(options.engines, "tensorrt"))
+    buildTensorRT(pipeline, options.tensorrt);
   if (llvm::is_contained(options.engines, "cpu"))
     cpu::buildCPUPipeline(pipeline.nest<ModuleOp>());
 }

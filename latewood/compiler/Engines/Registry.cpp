@@ -2,6 +2,7 @@
 // The engines that this compiler has.
 
 #include "latewood/compiler/Engines/Registry.h"
+#include "latewood/compiler/Dialect/TensorRT/TensorRT.h"
 #include "latewood/compiler/Engines/CPU/Engine.h"
 #include "latewood/compiler/Engines/TensorRT/Engine.h"
 
@@ -20,6 +21,8 @@ plan::EngineAttrInterface engines::lookup(MLIRContext *context, StringRef name) 
     return cast<plan::EngineAttrInterface>(plan::TensorRTEngineAttr::get(context));
   return nullptr;
 }
+
+void engines::insertDialects(DialectRegistry &registry) { registry.insert<tensorrt::TensorRTDialect>(); }
 
 void engines::registerModels(DialectRegistry &registry) {
   cpu::registerEngineModel(registry);

@@ -12,6 +12,9 @@ llvm::ArrayRef<llvm::StringRef> getNames();
 /// The engine of that name, or null.
 plan::EngineAttrInterface lookup(mlir::MLIRContext *context, llvm::StringRef name);
 
+/// The dialects that engines try conversions in when they are asked what they take.
+void insertDialects(mlir::DialectRegistry &registry);
+
 /// Attaches the implementations of the engines' interfaces.
 void registerModels(mlir::DialectRegistry &registry);
 

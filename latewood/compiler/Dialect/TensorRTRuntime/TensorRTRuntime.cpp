@@ -44,7 +44,7 @@ static bool agree(Type given, Type expected) {
          succeeded(verifyCompatibleShape(shaped.getShape(), other.getShape()));
 }
 
-static LogicalResult verifyEngine(Operation *op, SymbolRefAttr name, TypeRange inputs, TypeRange results,
+static LogicalResult verifyEngine(Operation *op, FlatSymbolRefAttr name, TypeRange inputs, TypeRange results,
                                   SymbolTableCollection &symbols) {
   // (C1)
   auto engine = symbols.lookupNearestSymbolFrom<EngineOp>(op, name);
@@ -103,7 +103,7 @@ static void readOperands(MutableOperandRange operands,
 //===----------------------------------------------------------------------===//
 
 LogicalResult EnqueueOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyEngine(*this, getEngine(), getInputs().getTypes(), getOuts().getTypes(), symbols);
+  return verifyEngine(*this, getEngineAttr(), getInputs().getTypes(), getOuts().getTypes(), symbols);
 }
 
 LogicalResult EnqueueOp::verify() {
@@ -144,7 +144,7 @@ LogicalResult EnqueueOp::bufferize(RewriterBase &rewriter, const bufferization::
   if (failed(getBuffers(getInputs(), rewriter, options, state, inputs)) ||
       failed(getBuffers(getOuts(), rewriter, options, state, outs)))
     return failure();
-  EnqueueOp::create(rewriter, getLoc(), TypeRange(), getEngine(), inputs, outs);
+  EnqueueOp::create(rewriter, getLoc(), TypeRange(), getEngineAttr(), inputs, outs);
   bufferization::replaceOpWithBufferizedValues(rewriter, *this, outs);
   return success();
 }
@@ -154,7 +154,7 @@ LogicalResult EnqueueOp::bufferize(RewriterBase &rewriter, const bufferization::
 //===----------------------------------------------------------------------===//
 
 LogicalResult EnqueueAllocOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyEngine(*this, getEngine(), getInputs().getTypes(), getResultTypes(), symbols);
+  return verifyEngine(*this, getEngineAttr(), getInputs().getTypes(), getResultTypes(), symbols);
 }
 
 LogicalResult EnqueueAllocOp::verify() {
@@ -203,7 +203,7 @@ LogicalResult EnqueueAllocOp::bufferize(RewriterBase &rewriter, const bufferizat
   SmallVector<Type> types;
   for (Type type : getResultTypes())
     types.push_back(MemRefType::get(cast<RankedTensorType>(type).getShape(), getElementTypeOrSelf(type)));
-  auto op = EnqueueAllocOp::create(rewriter, getLoc(), types, getEngine(), inputs, getSlots());
+  auto op = EnqueueAllocOp::create(rewriter, getLoc(), types, getEngineAttr(), inputs, getSlotsAttr());
   bufferization::replaceOpWithBufferizedValues(rewriter, *this, op.getResults());
   return success();
 }

@@ -50,14 +50,14 @@ def TensorRTRuntime_EnqueueOp : TensorRTRuntime_Op<"enqueue", [AttrSizedOperandS
   let description = [{
     On tensors the results are the destinations after the run; on buffers there are none. All extents are known before the run.
     ```mlir
-    %r = tensorrt_runtime.enqueue @tensorrt::@main_cluster_0(%a) outs(%o) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %r = tensorrt_runtime.enqueue @main_cluster_0(%a) outs(%o) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     ```
     Constraints:
     - (C1) `engine` is an engine with these inputs and results, but for extents that only the call or only the engine knows.
     - (C2) On tensors there is one result per destination, of the same type; on buffers there is none.
     - (C3) Buffers are row-major without gaps, with offset 0.
   }];
-  let arguments = (ins SymbolRefAttr:$engine, Variadic<AnyType>:$inputs, Variadic<AnyType>:$outs);
+  let arguments = (ins FlatSymbolRefAttr:$engine, Variadic<AnyType>:$inputs, Variadic<AnyType>:$outs);
   let results = (outs Variadic<AnyType>:$results);
   let assemblyFormat = "$engine `(` $inputs `)` (`outs` `(` $outs^ `)`)? attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;
@@ -77,14 +77,14 @@ def TensorRTRuntime_EnqueueAllocOp : TensorRTRuntime_Op<"enqueue_alloc", [
     Each result gets memory when the engine knows its shape: that of output slot `slots[i]`, or, where this is -1, temporary memory
     of the call.
     ```mlir
-    %r = tensorrt_runtime.enqueue_alloc @tensorrt::@main_cluster_0(%a) slots [0] : (tensor<?xf32>) -> tensor<?xf32>
+    %r = tensorrt_runtime.enqueue_alloc @main_cluster_0(%a) slots [0] : (tensor<?xf32>) -> tensor<?xf32>
     ```
     Constraints:
     - (C1) as tensorrt_runtime.enqueue.
     - (C2) Buffers are row-major without gaps, with offset 0: TensorRT's linear format promises that, and nothing else.
     - (C3) There is one slot per result, -1 or a slot, and none twice.
   }];
-  let arguments = (ins SymbolRefAttr:$engine, Variadic<AnyType>:$inputs, DenseI64ArrayAttr:$slots);
+  let arguments = (ins FlatSymbolRefAttr:$engine, Variadic<AnyType>:$inputs, DenseI64ArrayAttr:$slots);
   let results = (outs Variadic<AnyType>:$results);
   let assemblyFormat = "$engine `(` $inputs `)` `slots` $slots attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;

@@ -8,7 +8,7 @@
 // builder.
 //
 // In:  the host program with calls into nested modules of the engine `tensorrt`, whose functions are networks.
-// Out: engines in these modules, and runs of them in the host program.
+// Out: engines beside the host program, runs of them in it, and none of these modules.
 
 #include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "latewood/compiler/Dialect/TensorRT/TensorRT.h"
@@ -92,9 +92,13 @@ public:
     };
     if (failed(failableParallelForEach(&getContext(), llvm::seq<size_t>(0, functions.size()), build)))
       return signalPassFailure();
+    OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
     for (auto [function, engine] : llvm::zip(functions, engines))
-      replace(function, engine);
+      createEngine(builder, function, engine);
     convertCalls();
+    for (Operation &op : llvm::make_early_inc_range(getOperation().getBody()->getOperations()))
+      if (holdsNetworks(op))
+        op.erase();
   }
 
 private:
@@ -186,34 +190,30 @@ private:
     return SerializedEngine{{bytes.begin(), bytes.end()}, version.str()};
   }
 
-  static void replace(func::FuncOp function, const SerializedEngine &engine) {
-    OpBuilder builder(function);
+  static void createEngine(OpBuilder &builder, func::FuncOp function, const SerializedEngine &engine) {
     SmallVector<Type> inputs;
     for (unsigned i : getInputs(function))
       inputs.push_back(function.getArgumentTypes()[i]);
     auto type = RankedTensorType::get(int64_t(engine.bytes.size()), builder.getI8Type());
     auto bytes = DenseElementsAttr::getFromRawBuffer(type, engine.bytes);
-    std::string name = function.getName().str();
     auto network = builder.getFunctionType(inputs, function.getResultTypes());
-    tensorrt_runtime::EngineOp::create(builder, function.getLoc(), name, network, engine.version, bytes);
-    function.erase();
+    tensorrt_runtime::EngineOp::create(builder, function.getLoc(), function.getName(), network, engine.version, bytes);
   }
 
+  // The calls of what is an engine now. All are in host functions.
   void convertCalls() {
-    SymbolTableCollection symbols;
-    auto isEngine = [&](Operation *op, SymbolRefAttr callee) {
-      return symbols.lookupNearestSymbolFrom<tensorrt_runtime::EngineOp>(op, callee) != nullptr;
-    };
     auto convert = [&](Operation *op, SymbolRefAttr callee, ValueRange inputs, ValueRange outs, bool allocates) {
-      if (!isEngine(op, callee))
+      auto engine = FlatSymbolRefAttr::get(callee.getLeafReference());
+      Operation *owner = SymbolTable::lookupSymbolIn(getOperation(), callee.getRootReference());
+      if (!owner || !holdsNetworks(*owner))
         return;
       OpBuilder builder(op);
       Operation *run;
       if (allocates)
-        run = tensorrt_runtime::EnqueueAllocOp::create(builder, op->getLoc(), op->getResultTypes(), callee, inputs,
-                                                       SmallVector<int64_t>(op->getNumResults(), -1));
+        run = tensorrt_runtime::EnqueueAllocOp::create(builder, op->getLoc(), op->getResultTypes(), engine, inputs,
+                                                       builder.getDenseI64ArrayAttr(SmallVector<int64_t>(op->getNumResults(), -1)));
       else
-        run = tensorrt_runtime::EnqueueOp::create(builder, op->getLoc(), op->getResultTypes(), callee, inputs, outs);
+        run = tensorrt_runtime::EnqueueOp::create(builder, op->getLoc(), op->getResultTypes(), engine, inputs, outs);
       op->replaceAllUsesWith(run);
       op->erase();
     };

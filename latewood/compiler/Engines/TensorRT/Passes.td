@@ -25,25 +25,6 @@ def ConvertStableHLOToTensorRTPass : Pass<"latewood-convert-stablehlo-to-tensorr
   let dependentDialects = ["::latewood::tensorrt::TensorRTDialect"];
 }
 
-def ConvertStableHLOToTensorRTPass : Pass<"latewood-convert-stablehlo-to-tensorrt", "::mlir::func::FuncOp"> {
-  let summary = "StableHLO and CHLO to layers of TensorRT";
-  let description = [{
-    Each operation becomes the layers that compute it. Extents that are operands become shape tensors; regions are converted with
-    their operations.
-
-    ```mlir
-    %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
-    // becomes
-    %0 = tensorrt.matrix_multiply %x, %w {op0 = #tensorrt<matrix_operation kNONE>, op1 = #tensorrt<matrix_operation kNONE>} : …
-    ```
-    Functions in the module of another engine stay. Precondition: inlined functions. Postcondition: no StableHLO and no CHLO, unless
-    `partial`; the signature and its attributes stay.
-    Refuses, with a message at the operation, what TensorRT has no layer or no element type for; with `partial` leaves it as it is.
-  }];
-  let options = [Option<"partial", "partial", "bool", "false", "Leave what TensorRT cannot take">];
-  let dependentDialects = ["::latewood::tensorrt::TensorRTDialect"];
-}
-
 def RaiseTensorRTPatternsPass : Pass<"latewood-raise-tensorrt-patterns", "::mlir::func::FuncOp"> {
   let summary = "Layers for what programs write out: softmax, normalization, GELU, attention, quantization";
   let description = [{
@@ -93,13 +74,11 @@ def BuildTensorRTEnginesPass : Pass<"latewood-build-tensorrt-engines", "mlir::Mo
     }
     %1 = plan.call @tensorrt::@main_cluster_0(%x) outs(%0) : …
     // becomes
-    module @tensorrt attributes {plan.engine = #plan.tensorrt_engine} {
-      tensorrt_runtime.engine @main_cluster_0 (tensor<4xf32>) -> tensor<4xf32> version "TensorRT 11.1.0" serialized dense<…>
-    }
-    %1 = tensorrt_runtime.enqueue @tensorrt::@main_cluster_0(%x) outs(%0) : …
+    tensorrt_runtime.engine @main_cluster_0 (tensor<4xf32>) -> tensor<4xf32> version "TensorRT 11.1.0" serialized dense<…>
+    %1 = tensorrt_runtime.enqueue @main_cluster_0(%x) outs(%0) : …
     ```
-    Precondition: the functions hold nothing but the `tensorrt` dialect. Postcondition: no function is left in these modules; calls
-    of them are `tensorrt_runtime.enqueue` and `tensorrt_runtime.enqueue_alloc`.
+    Precondition: the functions hold nothing but the `tensorrt` dialect. Postcondition: these modules are gone; calls of their
+    functions are `tensorrt_runtime.enqueue` and `tensorrt_runtime.enqueue_alloc`.
     Refuses, with TensorRT's own messages at the operations: networks that the builder refuses, dynamic arguments without bounds. Without
     TensorRT only engines in `directory` can be had; the error says what to install.
   }];

@@ -100,24 +100,30 @@ static Value reduce(LayerBuilder &b, Value input, ReduceOperation operation, Arr
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// Whether a reduction of values and positions takes the largest (true) or smallest (false) value with its first
-/// position, or nothing.
-static std::optional<bool> isArgMax(stablehlo::ReduceOp op) {
-  Block &body = op.getBody().front();
-  if (op.getInputs().size() != 2 || body.getNumArguments() != 4 || op.getDimensions().size() != 1)
-    return std::nullopt;
-  // The second operand counts along the reduced dimension.
-  Value positions = op.getInputs()[1];
-  int64_t axis = op.getDimensions()[0];
+namespace {
+/// A reduction of values and positions to the largest (or smallest) value and its smallest position.
+struct ArgReduction {
+  bool isMax;
+  /// Whether the positions count along the reduced dimension: else they are any numbers.
+  bool counts;
+};
+} // namespace
+
+static bool countsAlong(Value positions, int64_t axis) {
   while (auto broadcast = positions.getDefiningOp<stablehlo::BroadcastInDimOp>()) {
     auto found = llvm::find(broadcast.getBroadcastDimensions(), axis);
     if (found == broadcast.getBroadcastDimensions().end())
-      return std::nullopt;
+      return false;
     axis = found - broadcast.getBroadcastDimensions().begin();
     positions = broadcast.getOperand();
   }
   auto iota = positions.getDefiningOp<stablehlo::IotaOp>();
-  if (!iota || static_cast<int64_t>(iota.getIotaDimension()) != axis)
+  return iota && static_cast<int64_t>(iota.getIotaDimension()) == axis;
+}
+
+static std::optional<ArgReduction> asArg(stablehlo::ReduceOp op) {
+  Block &body = op.getBody().front();
+  if (op.getInputs().size() != 2 || body.getNumArguments() != 4 || op.getDimensions().size() != 1)
     return std::nullopt;
   auto value = dyn_cast_or_null<stablehlo::SelectOp>(body.getTerminator()->getOperand(0).getDefiningOp());
   auto position = dyn_cast_or_null<stablehlo::SelectOp>(body.getTerminator()->getOperand(1).getDefiningOp());
@@ -125,27 +131,43 @@ static std::optional<bool> isArgMax(stablehlo::ReduceOp op) {
       position.getOnTrue() != body.getArgument(1) || position.getOnFalse() != body.getArgument(3))
     return std::nullopt;
   std::optional<bool> isMax;
+  bool takesFirst = false;
   for (auto compare : body.getOps<stablehlo::CompareOp>()) {
     auto direction = compare.getComparisonDirection();
-    bool ofValues = compare.getLhs() == body.getArgument(0) && compare.getRhs() == body.getArgument(2);
-    if (!ofValues)
-      continue;
-    if (direction == stablehlo::ComparisonDirection::GT || direction == stablehlo::ComparisonDirection::GE)
-      isMax = true;
-    else if (direction == stablehlo::ComparisonDirection::LT || direction == stablehlo::ComparisonDirection::LE)
-      isMax = false;
+    if (compare.getLhs() == body.getArgument(0) && compare.getRhs() == body.getArgument(2)) {
+      if (direction == stablehlo::ComparisonDirection::GT || direction == stablehlo::ComparisonDirection::GE)
+        isMax = true;
+      else if (direction == stablehlo::ComparisonDirection::LT || direction == stablehlo::ComparisonDirection::LE)
+        isMax = false;
+    }
+    takesFirst |= compare.getLhs() == body.getArgument(1) && compare.getRhs() == body.getArgument(3) &&
+                  direction == stablehlo::ComparisonDirection::LT;
   }
-  return isMax;
+  if (!isMax || !takesFirst)
+    return std::nullopt;
+  return ArgReduction{*isMax, countsAlong(op.getInputs()[1], op.getDimensions()[0])};
 }
 
-static Results convertArg(LayerBuilder &b, stablehlo::ReduceOp op, bool isMax) {
-  Value input = b.map(op.getInputs()[0]);
+static Results convertArg(LayerBuilder &b, stablehlo::ReduceOp op, ArgReduction arg) {
+  Value input = b.map(op.getInputs()[0]), payload = b.map(op.getInputs()[1]);
   int64_t axis = op.getDimensions()[0];
-  Type positions = getElementTypeOrSelf(op.getInputs()[1]);
+  Type positions = b.elementOf(payload);
   if (!positions.isInteger(32) && !positions.isInteger(64))
     return b.fail("TensorRT gives positions in i32 and i64 only");
   // Only the last four dimensions can be searched.
   int64_t rank = b.rankOf(input);
+  if (!arg.counts || axis < rank - 4) {
+    ReduceOperation operation = arg.isMax ? ReduceOperation::kMAX : ReduceOperation::kMIN;
+    Value best = reduce(b, input, operation, {axis}, /*keep=*/true);
+    Value isBest = b.binary(ElementWiseOperation::kEQUAL, input, best);
+    if (isa<FloatType>(b.elementOf(input)))
+      isBest = b.binary(ElementWiseOperation::kOR, isBest, b.unary(UnaryOperation::kISNAN, input));
+    auto last = RankedTensorType::get(SmallVector<int64_t>(rank, 1), positions);
+    Value none = b.constant(DenseElementsAttr::get(last, APInt::getSignedMaxValue(positions.getIntOrFloatBitWidth())));
+    Value first = reduce(b, b.select(isBest, payload, none), ReduceOperation::kMIN, {axis});
+    best = b.squeeze(best, {axis});
+    return best && first ? Results({best, first}) : Results(failure());
+  }
   Value values, indices;
   auto take = [&](auto layer) {
     if (layer) {
@@ -153,9 +175,7 @@ static Results convertArg(LayerBuilder &b, stablehlo::ReduceOp op, bool isMax) {
       indices = b.cast(b.squeeze(layer.getIndices(), {axis}), positions);
     }
   };
-  if (axis < rank - 4)
-    return b.fail("TensorRT finds the largest element along the last four dimensions only");
-  if (isMax)
+  if (arg.isMax)
     take(b.layer<ArgMaxOp>(2, input, static_cast<uint64_t>(axis)));
   else
     take(b.layer<ArgMinOp>(2, input, static_cast<uint64_t>(axis)));
@@ -163,8 +183,8 @@ static Results convertArg(LayerBuilder &b, stablehlo::ReduceOp op, bool isMax) {
 }
 
 static Results convertReduce(LayerBuilder &b, stablehlo::ReduceOp op) {
-  if (std::optional<bool> isMax = isArgMax(op))
-    return convertArg(b, op, *isMax);
+  if (std::optional<ArgReduction> arg = asArg(op))
+    return convertArg(b, op, *arg);
   if (op.getInputs().size() != 1)
     return b.fail("a reduction of several tensors at once, which is no argmax or argmin");
   std::optional<ReduceOperation> operation = reducerOf(op.getBody().front());

@@ -1450,15 +1450,33 @@ func.func @inputs(%x: tensor<4xf32>, %y: tensor<3xi32>) {
   %0:2 = tensorrt.call_alloc @engines::@g(%x, %y) : (tensor<4xf32>, tensor<3xi32>) -> (tensor<4xf32>, tensor<2xf32>)
   return
 }
+
+// -----
+
+tensorrt.module @engines {
+  func.func @g(%x: tensor<4xf32>, %y: tensor<?xf32>) -> (tensor<4xf32>, tensor<2xf32>) {
+    %0 = tensorrt.constant dense<1.0> : tensor<2xf32>
+    return %x, %0 : tensor<4xf32>, tensor<2xf32>
+  }
+}
 // Tests that (C3) of call_alloc is checked at every result.
 func.func @results(%x: tensor<4xf32>) {
   // expected-error @below {{(C3) requires type 'tensor<2xf32>' of results 1}}
   %0:2 = tensorrt.call_alloc @engines::@g(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<3xf32>)
   return
 }
+
+// -----
+
+tensorrt.module @engines {
+  func.func @g(%x: tensor<4xf32>, %y: tensor<?xf32>) -> (tensor<4xf32>, tensor<2xf32>) {
+    %0 = tensorrt.constant dense<1.0> : tensor<2xf32>
+    return %x, %0 : tensor<4xf32>, tensor<2xf32>
+  }
+}
 // Tests that (C4) of call is checked: one result a destination.
 func.func @destinations(%x: tensor<4xf32>, %o: tensor<2xf32>) {
-  // expected-error @below {{(C4) requires one result a destination}}
+  // expected-error @below {{expected the number of tensor results (2) to be equal to the number of output tensors (1)}}
   %0:2 = tensorrt.call @engines::@g(%x, %x) outs(%o) : (tensor<4xf32>, tensor<4xf32>, tensor<2xf32>) -> (tensor<4xf32>, tensor<2xf32>)
   return
 }

@@ -82,18 +82,29 @@ void ProgramEmitter::prepareStorages() {
   }
 }
 
+SymbolicSize ProgramEmitter::scratchElements(const Storage &storage) const {
+  return storage.elements * (storage.perStrip ? stripCapacity : 1);
+}
+
+/// In front of the tasks, which are given the sizes: scratch is there once for all tasks of a thread.
+void ProgramEmitter::prepareScratch() {
+  for (const Storage &storage : program.storages)
+    if (!storage.memref && storage.needed && !scratchElements(storage).isConstant())
+      scratchSizes[&storage] = scratchElements(storage).materialize(b, loc);
+}
+
 void ProgramEmitter::allocateScratch() {
   for (Storage &storage : program.storages) {
     if (storage.memref || !storage.needed)
       continue;
     if (program.sharedRow < 0 && program.statements[program.findProducer(storage.tensor)].isRowScalar())
       continue; // a value of its own
-    SymbolicSize elements = storage.elements * (storage.perStrip ? stripCapacity : 1);
+    SymbolicSize elements = scratchElements(storage);
     SmallVector<Value> dynamic;
     if (elements.isConstant())
       elements = std::max<int64_t>(1, elements.getConstant());
     else
-      dynamic.push_back(elements.materialize(b, loc));
+      dynamic.push_back(scratchSizes.lookup(&storage));
     storage.flat = memref::AllocOp::create(b, loc, MemRefType::get(toStaticShape(elements), storage.elementType),
                                            dynamic, b.getI64IntegerAttr(64));
   }
@@ -228,6 +239,7 @@ void ProgramEmitter::emit(bool parallel) {
   prepareStorages();
   rowIndices.assign(program.rows.size(), Index(0));
   chooseStrips();
+  prepareScratch();
 
   // Rows that are counted one by one; the shared vector loop, if any, is split as a range, and so is the row that a
   // transposition reads along.

@@ -44,6 +44,8 @@ private:
 
   // Tasks and rows.
   void prepareStorages();
+  SymbolicSize scratchElements(const Storage &storage) const;
+  void prepareScratch();
   void allocateScratch();
   bool isStatic() const;
   bool sumsColumns() const;
@@ -118,6 +120,7 @@ private:
   Program &program;
   LaneBuilder lanes;
 
+  llvm::DenseMap<const Storage *, mlir::Value> scratchSizes; // where they are not constant
   llvm::SmallVector<Index> rowIndices;
   Index stripLow, stripHigh; // of the shared vector loop
   int64_t widest = 1;        // vectors of all phases

@@ -56,8 +56,8 @@ func.func @loop(%x: memref<64xf32>) {
 // CHECK-DAG: %[[ZERO:.+]] = arith.constant 0 : index
 // CHECK: %[[LOW:.+]], %[[HIGH:.+]] = arith.mului_extended %[[N]], %{{.+}}
 // CHECK: arith.select %{{.+}}, %[[MOST]]
-// CHECK: %[[BYTES:.+]] = arith.addi
-// CHECK: %[[M:.+]] = cpu.allocate %[[BYTES]] : memref<?xi8>
+// CHECK: arith.andi
+// CHECK: %[[M:.+]] = cpu.allocate %{{.+}} : memref<?xi8>
 // CHECK: memref.view %[[M]][%[[A:.+]]][%[[N]]] : memref<?xi8> to memref<?xf32>
 // CHECK: memref.view %[[M]][%[[B:.+]]][%[[N]]] : memref<?xi8> to memref<?xf32>
 // CHECK: memref.view %[[M]][%[[A]]][%[[N]]] : memref<?xi8> to memref<?xf32>

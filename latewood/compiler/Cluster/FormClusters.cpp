@@ -131,6 +131,10 @@ private:
       };
       for (Value operand : op.getOperands())
         waitFor(operand);
+      // Who computes a tensor has to know its extents.
+      for (Operation *user : op.getUsers())
+        if (auto shaped = dyn_cast<plan::WithShapeOp>(user))
+          llvm::for_each(shaped.getExtents(), waitFor);
       SetVector<Value> captured;
       getUsedValuesDefinedAbove(op.getRegions(), captured);
       for (Value value : captured)

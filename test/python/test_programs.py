@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from jax import lax
 
+import latewood
+
 FLOATS = [np.float32, np.float64]
 INTEGERS = [np.int8, np.int16, np.int32, np.int64]
 EPSILON = {np.float32: 1.2e-7, np.float64: 2.2e-16}

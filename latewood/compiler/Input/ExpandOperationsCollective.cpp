@@ -74,7 +74,7 @@ Results expandDone(Builder &b, Operation *op) {
 
 /// An operation that nobody waits for any more is gone.
 Results expandStart(Builder &, Operation *op) {
-  return op->use_empty() ? SmallVector<Value>{Value()} : SmallVector<Value>();
+  return op->use_empty() ? SmallVector<Value>{op->getResult(0)} : SmallVector<Value>();
 }
 
 Results refuseTransfer(Builder &, Operation *op) {
@@ -86,22 +86,22 @@ Results refuseTransfer(Builder &, Operation *op) {
 } // namespace
 
 void addCollectiveExpansions(ExpansionTable &table) {
-  table.add<stablehlo::AllGatherOp>(expandToOperands);
-  table.add<stablehlo::AllReduceOp>(expandToOperands);
-  table.add<stablehlo::AllToAllOp>(expandToOperands);
-  table.add<stablehlo::AsyncDoneOp>(expandDone);
-  table.add<stablehlo::AsyncStartOp>(expandStart);
-  table.add<stablehlo::CollectiveBroadcastOp>(expandToOperands);
-  table.add<stablehlo::CollectivePermuteOp>(expandPermute);
-  table.add<stablehlo::CollectiveReduceOp>(expandToOperands);
-  table.add<stablehlo::CrossReplicaSumOp>(expandToOperands);
-  table.add<stablehlo::InfeedOp>(refuseTransfer);
-  table.add<stablehlo::OutfeedOp>(refuseTransfer);
-  table.add<stablehlo::PartitionIdOp>(expandNumber);
-  table.add<stablehlo::RecvOp>(refuseTransfer);
-  table.add<stablehlo::ReduceScatterOp>(expandToOperands);
-  table.add<stablehlo::ReplicaIdOp>(expandNumber);
-  table.add<stablehlo::SendOp>(refuseTransfer);
+  table.add<stablehlo::AllGatherOp>(expandToOperands, Dynamic::All);
+  table.add<stablehlo::AllReduceOp>(expandToOperands, Dynamic::All);
+  table.add<stablehlo::AllToAllOp>(expandToOperands, Dynamic::All);
+  table.add<stablehlo::AsyncDoneOp>(expandDone, Dynamic::All);
+  table.add<stablehlo::AsyncStartOp>(expandStart, Dynamic::All);
+  table.add<stablehlo::CollectiveBroadcastOp>(expandToOperands, Dynamic::All);
+  table.add<stablehlo::CollectivePermuteOp>(expandPermute, Dynamic::All);
+  table.add<stablehlo::CollectiveReduceOp>(expandToOperands, Dynamic::All);
+  table.add<stablehlo::CrossReplicaSumOp>(expandToOperands, Dynamic::All);
+  table.add<stablehlo::InfeedOp>(refuseTransfer, Dynamic::All);
+  table.add<stablehlo::OutfeedOp>(refuseTransfer, Dynamic::All);
+  table.add<stablehlo::PartitionIdOp>(expandNumber, Dynamic::All);
+  table.add<stablehlo::RecvOp>(refuseTransfer, Dynamic::All);
+  table.add<stablehlo::ReduceScatterOp>(expandToOperands, Dynamic::All);
+  table.add<stablehlo::ReplicaIdOp>(expandNumber, Dynamic::All);
+  table.add<stablehlo::SendOp>(refuseTransfer, Dynamic::All);
 }
 
 } // namespace latewood::input

@@ -193,6 +193,9 @@ Status writeRecording(const std::string &path, trace::Recording &recording) {
                        "}}";
     std::fwrite(line.data(), 1, line.size(), file);
     for (const trace::Event &event : thread->events) {
+      // It began in an earlier recording, and ended after that.
+      if (event.begin < recording.begin)
+        continue;
       auto named = event.code ? recording.names.find(event.code) : recording.names.end();
       bool hasName = named != recording.names.end() && !named->second.empty();
       writeEvent(file, event, hasName ? named->second : event.name, thread->thread, recording.begin);

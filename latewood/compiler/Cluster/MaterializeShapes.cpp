@@ -79,10 +79,7 @@ void ShapeMaterializer::unify(Value lhs, Value rhs, const Twine &message) {
   rhs = resolve(rhs);
   if (lhs == rhs)
     return;
-  Value condition = scalars.compare(arith::CmpIPredicate::eq, lhs, rhs);
-  if (Operation *comparison = condition.getDefiningOp(); isa<arith::CmpIOp>(comparison))
-    comparisons.insert(comparison);
-  check(condition, message, {lhs, rhs});
+  check(scalars.compare(arith::CmpIPredicate::eq, lhs, rhs), message, {lhs, rhs});
   // Constants lead, then what is there first.
   auto comesFirst = [&](Value a, Value b) {
     if (HostScalars::getConstant(a) || HostScalars::getConstant(b))
@@ -311,8 +308,10 @@ void ShapeMaterializer::finish() {
   for (auto [value, leader] : leaders) {
     Value representative = resolve(leader);
     Value replaced = value;
+    // Conditions keep what they are about: that two extents are equal is what some of them ask. They compare scalars,
+    // or begin with a cast to the integers of a program.
     replaced.replaceUsesWithIf(representative, [&](OpOperand &use) {
-      return !comparisons.contains(use.getOwner()) && !isa<plan::AssertOp>(use.getOwner());
+      return !isa<arith::CmpIOp, arith::IndexCastOp, arith::IndexCastUIOp, plan::AssertOp>(use.getOwner());
     });
   }
   // The tensors that computed shapes have lost their uses, as have scalars that turned out not to be needed.

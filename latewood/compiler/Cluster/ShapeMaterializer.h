@@ -88,8 +88,6 @@ private:
   llvm::DenseMap<mlir::Value, Extents> extents;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> followed;
   llvm::DenseMap<mlir::Value, mlir::Value> leaders;
-  /// Comparisons that assert that two extents are equal: they keep both.
-  llvm::DenseSet<mlir::Operation *> comparisons;
   /// Conditions that are asserted already.
   llvm::DenseSet<mlir::Value> checked;
   llvm::DenseSet<mlir::Value> knownToFit;

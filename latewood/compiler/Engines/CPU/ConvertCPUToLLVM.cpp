@@ -313,8 +313,47 @@ struct ConvertCPUToLLVMPass : cpu::impl::ConvertCPUToLLVMPassBase<ConvertCPUToLL
     finish(module);
   }
 
+  /// A dimension that becomes several of unknown extents: upstream's pattern computes one of them from the others, and
+  /// here all are given.
+  static void reinterpretExpansions(ModuleOp module) {
+    module.walk([](memref::ExpandShapeOp expand) {
+      auto type = cast<MemRefType>(expand.getType());
+      bool isSeveral = llvm::any_of(expand.getReassociationIndices(), [&](ArrayRef<int64_t> group) {
+        return llvm::count_if(group, [&](int64_t dim) { return type.isDynamicDim(dim); }) > 1;
+      });
+      if (!isSeveral || !type.getLayout().isIdentity() ||
+          !cast<MemRefType>(expand.getSrc().getType()).getLayout().isIdentity())
+        return;
+      OpBuilder builder(expand);
+      Location loc = expand.getLoc();
+      SmallVector<OpFoldResult> sizes = getMixedValues(type.getShape(), expand.getOutputShape(), builder);
+      SmallVector<OpFoldResult> strides(sizes.size());
+      OpFoldResult stride = builder.getIndexAttr(1);
+      for (size_t dim = sizes.size(); dim-- > 0;) {
+        strides[dim] = stride;
+        auto known = getConstantIntValue(stride), extent = getConstantIntValue(sizes[dim]);
+        if (known && extent)
+          stride = builder.getIndexAttr(*known * *extent);
+        else
+          stride = builder.createOrFold<arith::MulIOp>(loc, getValueOrCreateConstantIndexOp(builder, loc, stride),
+                                                       getValueOrCreateConstantIndexOp(builder, loc, sizes[dim]));
+      }
+      // The layout is written with the strides that are known, and read as the identity again.
+      SmallVector<int64_t> known;
+      for (OpFoldResult entry : strides)
+        known.push_back(getConstantIntValue(entry).value_or(ShapedType::kDynamic));
+      auto strided = MemRefType::get(type.getShape(), type.getElementType(),
+                                     StridedLayoutAttr::get(type.getContext(), 0, known), type.getMemorySpace());
+      Value view = memref::ReinterpretCastOp::create(builder, loc, strided, expand.getSrc(), builder.getIndexAttr(0),
+                                                     sizes, strides);
+      expand.replaceAllUsesWith(memref::CastOp::create(builder, loc, type, view).getResult());
+      expand.erase();
+    });
+  }
+
   /// Forms that have no direct counterpart become ones that have.
   LogicalResult simplify(ModuleOp module) {
+    reinterpretExpansions(module);
     RewritePatternSet patterns(&getContext());
     memref::populateExpandStridedMetadataPatterns(patterns);
     memref::populateResolveExtractStridedMetadataPatterns(patterns);

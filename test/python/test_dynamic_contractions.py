@@ -142,16 +142,32 @@ def test_attention():
         )
 
 
-def test_convolution():
+CONVOLUTIONS = {
+    "plain": dict(padding="SAME"),
+    "valid": dict(padding="VALID"),
+    "strides": dict(padding="SAME", window_strides=(2, 3)),
+    "dilated window": dict(padding="SAME", rhs_dilation=(2, 1)),
+    "dilated input": dict(padding=((2, 2), (1, 3)), lhs_dilation=(2, 1)),
+    "groups": dict(padding="SAME", feature_group_count=2),
+    "channel by channel": dict(padding="SAME", feature_group_count=6),
+}
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONS)
+def test_convolution(name):
+    options = dict(window_strides=(1, 1)) | CONVOLUTIONS[name]
+    groups = options.get("feature_group_count", 1)
+
     def layer(x, w):
-        y = jax.lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+        y = jax.lax.conv_general_dilated(x, w, dimension_numbers=("NHWC", "HWIO", "NHWC"), **options)
         return jnp.maximum(y, 0)
 
-    program = compile_symbolic(layer, ("b, h, w, 5", np.float32), ("3, 3, 5, 20", np.float32))
+    window = (3, 3, 6 // groups, 12)
+    program = compile_symbolic(layer, ("b, h+2, w+2, 6", np.float32), (", ".join(map(str, window)), np.float32))
     generator = np.random.default_rng(3)
-    weights = generator.standard_normal((3, 3, 5, 20)).astype(np.float32)
-    for shape in [(1, 1, 1), (1, 8, 8), (2, 7, 11), (3, 30, 16)]:
-        x = generator.standard_normal((*shape, 5)).astype(np.float32)
+    weights = generator.standard_normal(window).astype(np.float32)
+    for shape in [(1, 3, 3), (1, 8, 8), (2, 7, 11), (3, 30, 16)]:
+        x = generator.standard_normal((*shape, 6)).astype(np.float32)
         np.testing.assert_allclose(np.asarray(program(x, weights)), np.asarray(layer(x, weights)), rtol=1e-4, atol=1e-4)
 
 
@@ -166,6 +182,54 @@ def test_loop():
     for n, m in [(1, 1), (5, 3), (40, 17)]:
         x, y = (generator.standard_normal(s).astype(np.float32) / max(1, n) for s in [(n, n), (n, m)])
         np.testing.assert_allclose(np.asarray(program(x, y)), np.asarray(power(x, y)), rtol=1e-4, atol=1e-5)
+
+
+def test_branches():
+    """Products in the branches of a conditional, and the shape of one that follows."""
+
+    def function(x, y, p):
+        z = jax.lax.cond(p > 0, lambda: x @ y, lambda: jnp.tanh(x) @ (2 * y))
+        return z.T @ x
+
+    program = compile_symbolic(function, ("m, k", np.float32), ("k, n", np.float32), ("", np.int32))
+    generator = np.random.default_rng(6)
+    for m, k, n in [(1, 1, 1), (7, 20, 3), (40, 5, 33)]:
+        x, y = (generator.standard_normal(s).astype(np.float32) for s in [(m, k), (k, n)])
+        for p in np.int32([0, 1]):
+            expected = np.asarray(function(x, y, p))
+            np.testing.assert_allclose(np.asarray(program(x, y, p)), expected, rtol=1e-3, atol=1e-3)
+
+
+def test_deep():
+    """A function of many parts is made of kernels, which take extents; equal layers are one."""
+
+    def model(x, *ws):
+        for w in ws:
+            y = jax.nn.softmax(x @ w, axis=-1)
+            x = x + jnp.einsum("bsd,btd->bst", y, x) @ x
+            x = x / (1 + jnp.abs(x).sum(-1, keepdims=True))
+        return x
+
+    program = compile_symbolic(model, ("b, s, 24", np.float32), *[("24, 24", np.float32)] * 12)
+    generator = np.random.default_rng(7)
+    weights = [generator.standard_normal((24, 24)).astype(np.float32) for _ in range(12)]
+    for shape in [(1, 1), (2, 9), (1, 70)]:
+        x = generator.standard_normal((*shape, 24)).astype(np.float32)
+        expected = np.asarray(model(x, *weights))
+        np.testing.assert_allclose(np.asarray(program(x, *weights)), expected, rtol=1e-3, atol=1e-4)
+
+
+def test_more_than_there_is():
+    """A call that needs more memory than there is fails, and the next one does not."""
+
+    program = compile_symbolic(lambda x, y: (x @ y) @ x, ("n, 1", np.float32), ("1, n", np.float32))
+    session = runtime.RuntimeSession(program)
+    x = np.ones((8_000_000, 1), np.float32)  # x @ y would be 256 TB
+    with pytest.raises(latewood.OutOfMemoryError, match="temporary memory"):
+        session.execute_function("main", in_args=[x, x.T])
+    x = np.ones((5, 1), np.float32)
+    (result,) = session.execute_function("main", in_args=[x, x.T])
+    np.testing.assert_array_equal(np.asarray(result), 5 * x)
 
 
 def chain(x, *ws):

@@ -246,6 +246,93 @@ def test_bounds():
         build(BROADCAST, options=("--bounds=0:0=3:2:1",))
 
 
+@pytest.mark.parametrize("host", HOSTS)
+def test_maximum_of_two_extents(host):
+    session = Session(
+        """
+func.func public @main(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %m = stablehlo.get_dimension_size %y, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %k = stablehlo.maximum %n, %m : tensor<i32>
+  %dx = stablehlo.subtract %k, %n : tensor<i32>
+  %dy = stablehlo.subtract %k, %m : tensor<i32>
+  %px = stablehlo.reshape %dx : (tensor<i32>) -> tensor<1xi32>
+  %py = stablehlo.reshape %dy : (tensor<i32>) -> tensor<1xi32>
+  %c = stablehlo.constant dense<0> : tensor<1xi32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %a = stablehlo.dynamic_pad %x, %z, %c, %px, %c : (tensor<?xf32>, tensor<f32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>
+  %b = stablehlo.dynamic_pad %y, %z, %c, %py, %c : (tensor<?xf32>, tensor<f32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>
+  %0 = stablehlo.add %a, %b : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}""",
+        host,
+    )
+    for n, m in ((3, 5), (5, 3), (0, 4), (4, 0), (0, 0), (1000, 999)):
+        x, y = np.ones(n, np.float32), np.full(m, 2, np.float32)
+        expected = np.zeros(max(n, m), np.float32)
+        expected[:n] += x
+        expected[:m] += y
+        np.testing.assert_array_equal(session.run(x, y)[0], expected)
+        assert session.shapes(x, y) == [(max(n, m),)]
+
+
+def test_ranks_and_types_of_scalars():
+    session = Session(
+        """
+func.func public @main(%x: tensor<?x4xf32>) -> (tensor<i32>, tensor<f32>, tensor<1xf32>, tensor<i1>) {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %s = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [0, 1] : (tensor<?x4xf32>, tensor<f32>) -> tensor<f32>
+  %v = stablehlo.reshape %s : (tensor<f32>) -> tensor<1xf32>
+  %t = stablehlo.constant dense<true> : tensor<i1>
+  return %n, %s, %v, %t : tensor<i32>, tensor<f32>, tensor<1xf32>, tensor<i1>
+}"""
+    )
+    for rows in (3, 0):
+        results = session.run(np.ones((rows, 4), np.float32))
+        assert [r.shape for r in results] == [(), (), (1,), ()]
+        assert [r.dtype for r in results] == [np.int32, np.float32, np.float32, np.bool_]
+        assert [r.tolist() for r in results] == [rows, 4.0 * rows, [4.0 * rows], True]
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_both_conventions_in_one_call(host):
+    session = Session(
+        """
+func.func public @main(%x: tensor<?x?xf32>) -> (tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xf32>, tensor<?x?xf32>) {
+  %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  %1 = stablehlo.negate %x : tensor<?x?xf32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %2 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [1] : (tensor<?x?xf32>, tensor<f32>) -> tensor<?xf32>
+  return %0, %1, %2, %x : tensor<?x?xf32>, tensor<?x?xf32>, tensor<?xf32>, tensor<?x?xf32>
+}""",
+        host,
+    )
+    for shape in ((2, 3), (2, 0), (0, 2), (0, 0), (17, 33)):
+        x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+        expected = [x.T, -x, x.sum(axis=1), x]
+        for given in range(16):
+            out = [np.empty(e.shape, np.float32) if given >> i & 1 else None for i, e in enumerate(expected)]
+            for result, right in zip(session.run(x, out=out), expected, strict=True):
+                np.testing.assert_array_equal(result, right)
+            for target, right in zip(out, expected, strict=True):
+                if target is not None:
+                    np.testing.assert_array_equal(target, right)
+
+
+def test_earlier_results_stay():
+    session = Session(NONZERO)
+    kept = []
+    for length in (5, 0, 1, 100000, 0, 7, 7):
+        x = (np.arange(length) % 3 == 0).astype(np.float32)
+        value = session.client.create_memref(x)
+        kept.append((session.session.execute_function("main", in_args=[value])[0], np.nonzero(x)[0]))
+    for result, right in kept:
+        array = np.asarray(result)
+        assert array.dtype == np.int64 and array.shape == right.shape
+        np.testing.assert_array_equal(array, right)
+
+
 def test_signature():
     executable = build(NONZERO)
     signature = executable.get_signature("main")

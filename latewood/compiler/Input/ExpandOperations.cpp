@@ -5,6 +5,7 @@
 #include "latewood/compiler/Input/ExpandOperations.h"
 #include "latewood/compiler/Dialect/CHLO/CHLO.h"
 #include "latewood/compiler/Input/Passes.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
@@ -13,16 +14,56 @@ namespace latewood::input {
 #define GEN_PASS_DEF_EXPANDOPERATIONSPASS
 #include "latewood/compiler/Input/Passes.h.inc"
 
+static bool isDynamicType(Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  return shaped && !shaped.hasStaticShape();
+}
+
+static bool hasDynamicTypes(Operation *op) {
+  return llvm::any_of(op->getOperandTypes(), isDynamicType) || llvm::any_of(op->getResultTypes(), isDynamicType);
+}
+
 Expansion ExpansionTable::lookup(Operation *op) const {
-  auto isDynamic = [](Type type) {
-    auto shaped = dyn_cast<ShapedType>(type);
-    return shaped && !shaped.hasStaticShape();
-  };
-  if (llvm::any_of(op->getOperandTypes(), isDynamic) || llvm::any_of(op->getResultTypes(), isDynamic))
+  auto call = dyn_cast<stablehlo::CustomCallOp>(op);
+  Entry entry = call ? calls.lookup(call.getCallTargetName()) : operations.lookup(op->getName().getStringRef());
+  if (!entry.expansion || entry.dynamic == Dynamic::All || !hasDynamicTypes(op))
+    return entry.expansion;
+  size_t needed = entry.dynamic == Dynamic::AllButOne ? 1 : 2;
+  auto operand = op->getNumOperands() > 0 ? dyn_cast<RankedTensorType>(op->getOperand(0).getType()) : nullptr;
+  if (entry.dynamic == Dynamic::None || !operand || operand.getShape().size() < needed ||
+      llvm::any_of(operand.getShape().take_back(needed), isDynamic))
     return nullptr;
-  if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
-    return calls.lookup(call.getCallTargetName());
-  return operations.lookup(op->getName().getStringRef());
+  return entry.expansion;
+}
+
+/// What returns a value, or carries it through a loop, needs its very type: `?` stays `?`.
+static void keepTypeWhereNeeded(ImplicitLocOpBuilder &b, Value &result, Value old) {
+  auto needsType = [](Operation *user) {
+    return user->hasTrait<OpTrait::IsTerminator>() || isa<stablehlo::WhileOp>(user);
+  };
+  if (result.getType() != old.getType() && llvm::any_of(old.getUsers(), needsType))
+    result = stablehlo::ConvertOp::create(b, old.getType(), result);
+}
+
+func::FuncOp findComputation(stablehlo::CustomCallOp call) {
+  auto computations = call.getCalledComputations();
+  if (computations.size() != 1)
+    return {};
+  auto function = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, cast<FlatSymbolRefAttr>(computations[0]));
+  return function && !function.isExternal() ? function : func::FuncOp();
+}
+
+void cloneComputation(ImplicitLocOpBuilder &b, func::FuncOp computation, Region &region) {
+  IRMapping mapping;
+  computation.getBody().cloneInto(&region, mapping);
+  // The computation is a function of its own, and may end as one.
+  Operation *terminator = region.front().getTerminator();
+  if (isa<stablehlo::ReturnOp>(terminator))
+    return;
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(terminator);
+  stablehlo::ReturnOp::create(b, terminator->getOperands());
+  terminator->erase();
 }
 
 Type getComputeElement(Type element) { return element.isF64() ? element : Float32Type::get(element.getContext()); }
@@ -61,11 +102,17 @@ public:
       });
       for (auto [op, expansion] : found) {
         ImplicitLocOpBuilder b(op->getLoc(), op);
+        OpenShapes shapes(b);
         FailureOr<SmallVector<Value>> results = expansion(b, op);
         if (failed(results))
           return signalPassFailure();
+        // Shapes that are made of nothing are those of the operation itself.
+        if (failed(shapes.close(op, op->getOperands())))
+          return signalPassFailure();
         if (results->size() != op->getNumResults())
           continue;
+        for (auto [result, old] : llvm::zip_equal(*results, op->getResults()))
+          keepTypeWhereNeeded(b, result, old);
         op->replaceAllUsesWith(*results);
         op->erase();
         changed = true;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "latewood/compiler/Input/TensorExpression.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace latewood::input {
@@ -16,22 +17,31 @@ namespace latewood::input {
 using Expansion = mlir::FailureOr<llvm::SmallVector<mlir::Value>> (*)(mlir::ImplicitLocOpBuilder &b,
                                                                       mlir::Operation *op);
 
+/// Which extents of an operation's tensors an expansion can do without: the first operand's, but for some trailing
+/// dimensions.
+enum class Dynamic { None, AllButTwo, AllButOne, All };
+
 class ExpansionTable {
 public:
   template <typename OpTy>
-  void add(Expansion expansion) {
-    addNamed(OpTy::getOperationName(), expansion);
+  void add(Expansion expansion, Dynamic dynamic = Dynamic::None) {
+    operations[OpTy::getOperationName()] = {expansion, dynamic};
   }
   /// For custom calls of `target`.
-  void addCall(llvm::StringRef target, Expansion expansion) { calls[target] = expansion; }
+  void addCall(llvm::StringRef target, Expansion expansion, Dynamic dynamic = Dynamic::None) {
+    calls[target] = {expansion, dynamic};
+  }
 
-  /// The expansion of `op`, or null: it has none, or a shape of it is not static.
+  /// The expansion of `op`, or null: it has none, or none for its dynamic dimensions.
   Expansion lookup(mlir::Operation *op) const;
 
 private:
-  void addNamed(llvm::StringRef name, Expansion expansion) { operations[name] = expansion; }
+  struct Entry {
+    Expansion expansion = nullptr;
+    Dynamic dynamic = Dynamic::None;
+  };
 
-  llvm::StringMap<Expansion> operations, calls;
+  llvm::StringMap<Entry> operations, calls;
 };
 
 void addBroadcastingExpansions(ExpansionTable &table);
@@ -47,6 +57,11 @@ void addRandomExpansions(ExpansionTable &table);
 void addSelectionExpansions(ExpansionTable &table);
 void addSpecialFunctionExpansions(ExpansionTable &table);
 void addTriangularExpansions(ExpansionTable &table);
+
+/// The one function that a call names as what it computes with, or null.
+mlir::func::FuncOp findComputation(stablehlo::CustomCallOp call);
+/// Makes the function's body that of a region of an operation.
+void cloneComputation(mlir::ImplicitLocOpBuilder &b, mlir::func::FuncOp computation, mlir::Region &region);
 
 /// f64 for f64, f32 for all narrower floats: what an expansion of several roundings computes in.
 mlir::Type getComputeElement(mlir::Type element);

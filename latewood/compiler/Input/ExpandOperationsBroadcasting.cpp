@@ -66,7 +66,12 @@ Results expandSelect(Builder &b, Operation *op) {
 Results expandConstantLike(Builder &b, Operation *op) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   Attribute value = cast<chlo::ConstantLikeOp>(op).getValueAttr();
-  return SmallVector<Value>{stablehlo::ConstantOp::create(b, DenseElementsAttr::get(type, ArrayRef<Attribute>(value)))};
+  auto one = RankedTensorType::get({}, type.getElementType());
+  if (type.hasStaticShape())
+    return SmallVector<Value>{
+        stablehlo::ConstantOp::create(b, DenseElementsAttr::get(type, ArrayRef<Attribute>(value)))};
+  Tensor number(b, stablehlo::ConstantOp::create(b, DenseElementsAttr::get(one, ArrayRef<Attribute>(value))));
+  return SmallVector<Value>{broadcastLike(number, Tensor(b, op->getOperand(0)), {})};
 }
 
 } // namespace
@@ -95,7 +100,7 @@ void addBroadcastingExpansions(ExpansionTable &table) {
   table.add<chlo::BroadcastSubOp>(expandBinary<chlo::BroadcastSubOp, stablehlo::SubtractOp>);
   table.add<chlo::BroadcastXorOp>(expandBinary<chlo::BroadcastXorOp, stablehlo::XorOp>);
   table.add<chlo::BroadcastZetaOp>(expandBinary<chlo::BroadcastZetaOp, chlo::ZetaOp>);
-  table.add<chlo::ConstantLikeOp>(expandConstantLike);
+  table.add<chlo::ConstantLikeOp>(expandConstantLike, Dynamic::All);
 }
 
 } // namespace latewood::input

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Operations that take extents, paddings or bounds as operands, where all types are static. Then the result's type says
-// the extents, and the operation is its static form; bounds have to be constant, or the operation stays as it is for an
-// engine that computes with them.
+// Operations that take extents, paddings or bounds as operands. Where all types are static, the result's type says the
+// extents, and the operation is its static form; where paddings and bounds are constant, too. Else the operation stays
+// as it is for an engine that computes with them.
+//
+// A reduce_window of computed attributes is a call. Its padding becomes an operation of its own. A window of computed
+// size is known in one form, a sum (or maximum...) of all elements so far: the window reaches back by its own size,
+// which is that of the dimension. That is also the meaning of a window longer than any dimension, which has a constant
+// size.
 
 #include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Input/ConstantEvaluation.h"
 #include "latewood/compiler/Input/ExpandOperations.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -20,36 +25,6 @@ namespace {
 
 // What an expansion returns for an operation that is to stay.
 Results leave() { return SmallVector<Value>{}; }
-
-/// The value of `value` when folding what computes it gives a constant.
-Attribute evaluate(Value value, unsigned depth = 32) {
-  Attribute constant;
-  if (matchPattern(value, m_Constant(&constant)))
-    return constant;
-  Operation *op = value.getDefiningOp();
-  if (!op || depth == 0 || op->getNumRegions() != 0)
-    return {};
-  SmallVector<Attribute> operands =
-      llvm::map_to_vector(op->getOperands(), [&](Value operand) { return evaluate(operand, depth - 1); });
-  SmallVector<OpFoldResult> folded;
-  // A fold may change the operation in place, which computes the same and returns no result.
-  if (failed(op->fold(operands, folded)) || folded.empty())
-    return {};
-  OpFoldResult result = folded[cast<OpResult>(value).getResultNumber()];
-  if (Attribute attribute = dyn_cast<Attribute>(result))
-    return attribute;
-  return evaluate(cast<Value>(result), depth - 1);
-}
-
-std::optional<SmallVector<int64_t>> evaluateIntegers(Value value) {
-  auto elements = dyn_cast_or_null<DenseIntElementsAttr>(evaluate(value));
-  if (!elements)
-    return std::nullopt;
-  bool isUnsigned = elements.getElementType().isUnsignedInteger();
-  return llvm::map_to_vector(elements.getValues<APInt>(), [&](const APInt &number) {
-    return isUnsigned ? static_cast<int64_t>(number.getZExtValue()) : number.getSExtValue();
-  });
-}
 
 template <typename OpTy, typename... Args>
 Results replacement(Builder &b, Operation *op, Args &&...args) {
@@ -82,7 +57,9 @@ Results expandSlice(Builder &b, Operation *op) {
   auto strides = evaluateIntegers(slice.getStrides());
   if (start && limit && strides)
     return replacement<stablehlo::SliceOp>(b, op, slice.getOperand(), *start, *limit, *strides);
-  if (!strides || llvm::any_of(*strides, [](int64_t stride) { return stride != 1; }))
+  auto isOne = [](int64_t stride) { return stride == 1; };
+  if (!strides || !llvm::all_of(*strides, isOne) ||
+      !cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape())
     return leave();
   // Only the offsets are computed: the size is known.
   Tensor starts(b, slice.getStartIndices());
@@ -128,6 +105,197 @@ Results expandSetDimensionSize(Builder &b, Operation *op) {
   return SmallVector<Value>{op->getOperand(0)};
 }
 
+/// One element of a vector, as a value plus a number.
+struct Term {
+  Value value;
+  int64_t more = 0;
+
+  bool isSameValueAs(Term other) {
+    if (value == other.value)
+      return true;
+    auto size = value.getDefiningOp<stablehlo::GetDimensionSizeOp>();
+    auto otherSize = other.value.getDefiningOp<stablehlo::GetDimensionSizeOp>();
+    return size && otherSize && size.getOperand() == otherSize.getOperand() &&
+           size.getDimension() == otherSize.getDimension();
+  }
+};
+
+std::optional<Term> findTerm(Value value, int64_t index) {
+  Term term;
+  auto countElements = [](Value tensor) { return cast<RankedTensorType>(tensor.getType()).getNumElements(); };
+  while (Operation *op = value.getDefiningOp()) {
+    if (!llvm::all_of(op->getOperandTypes(), [](Type type) {
+          auto tensor = dyn_cast<RankedTensorType>(type);
+          return tensor && tensor.hasStaticShape() && tensor.getElementType().isIntOrIndex();
+        }))
+      break;
+    if (auto concatenate = dyn_cast<stablehlo::ConcatenateOp>(op)) {
+      if (concatenate.getDimension() != 0)
+        return std::nullopt;
+      for (Value input : concatenate.getInputs()) {
+        value = input;
+        if (index < countElements(input))
+          break;
+        index -= countElements(input);
+      }
+    } else if (isa<stablehlo::ReshapeOp, stablehlo::ConvertOp>(op)) {
+      value = op->getOperand(0);
+    } else if (isa<stablehlo::AddOp, stablehlo::SubtractOp>(op)) {
+      std::optional<int64_t> right = evaluateElement(op->getOperand(1), index);
+      std::optional<int64_t> left = evaluateElement(op->getOperand(0), index);
+      if (right)
+        term.more += isa<stablehlo::AddOp>(op) ? *right : -*right;
+      else if (left && isa<stablehlo::AddOp>(op))
+        term.more += *left;
+      else
+        break;
+      value = op->getOperand(right ? 0 : 1);
+    } else {
+      break;
+    }
+  }
+  if (countElements(value) != 1)
+    return std::nullopt;
+  term.value = value;
+  return term;
+}
+
+/// The dimension of a value outside of the loops around it whose extent `value` has in dimension `dim`, or null: loops
+/// carry shapes unchanged, and so do elementwise operations.
+Value findOutside(Value value, int64_t dim, Block *outside) {
+  while (value.getParentBlock() != outside) {
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      auto loop = dyn_cast<stablehlo::WhileOp>(argument.getOwner()->getParentOp());
+      if (!loop)
+        return {};
+      value = loop->getOperand(argument.getArgNumber());
+      continue;
+    }
+    Operation *op = value.getDefiningOp();
+    if (!op->hasTrait<stablehlo::ElementwiseTrait>())
+      return {};
+    auto rank = cast<RankedTensorType>(value.getType()).getRank();
+    auto operand = llvm::find_if(op->getOperands(), [&](Value candidate) {
+      auto type = dyn_cast<RankedTensorType>(candidate.getType());
+      return type && type.getRank() == rank;
+    });
+    if (operand == op->operand_end())
+      return {};
+    value = *operand;
+  }
+  return value;
+}
+
+/// Asserts, where the host runs, that a window of `size` reaches over dimension `dim` of `operand`.
+LogicalResult assertReach(Operation *op, Term size, Value operand, int64_t dim) {
+  auto function = op->getParentOfType<func::FuncOp>();
+  Block *body = &function.getBody().front();
+  operand = findOutside(operand, dim, body);
+  Operation *ancestor = body->findAncestorOpInBlock(*op);
+  if (!operand || !ancestor || size.value.getParentBlock() != body)
+    return op->emitError("a window of computed size in a loop is supported only on tensors that the loop carries");
+  ImplicitLocOpBuilder b(op->getLoc(), ancestor);
+  Tensor reach = convert(reshape(Tensor(b, size.value), {}), b.getI64Type());
+  reach = reach + scalar(b, reach.element(), static_cast<uint64_t>(size.more));
+  Tensor extent = convert(extentOf(Tensor(b, operand), dim), reach.element());
+  plan::AssertOp::create(
+      b, reach >= extent,
+      b.getStringAttr(
+          "a window of {0} elements moves over {1}: only one that is as long as the dimension is supported"),
+      ValueRange{reach, extent});
+  return success();
+}
+
+constexpr int64_t kWholeWindow = int64_t(1) << 40;
+
+Results expandReduceWindow(Builder &b, Operation *op) {
+  auto call = cast<stablehlo::CustomCallOp>(op);
+  func::FuncOp computation = findComputation(call);
+  int64_t count = op->getNumResults();
+  if (count == 0 || static_cast<int64_t>(op->getNumOperands()) != 2 * count + 5 || !computation ||
+      computation.getNumArguments() != 2 * count)
+    return op->emitError(
+        "a dynamic reduce_window takes inputs, initial values, and five lists, and names a computation");
+  ValueRange inputs = op->getOperands().take_front(count), inits = op->getOperands().slice(count, count);
+  ValueRange lists = op->getOperands().drop_front(2 * count);
+  auto type = dyn_cast<RankedTensorType>(inputs.front().getType());
+  int64_t rank = type ? type.getRank() : -1;
+  auto isList = [&](Value list, int64_t length) {
+    auto listType = dyn_cast<RankedTensorType>(list.getType());
+    return listType && listType.hasStaticShape() && listType.getNumElements() == length &&
+           listType.getElementType().isIntOrIndex();
+  };
+  for (auto [i, list] : llvm::enumerate(lists))
+    if (!isList(list, i == 4 ? 2 * rank : rank))
+      return op->emitError("the lists of a dynamic reduce_window have one entry per dimension, paddings two");
+
+  SmallVector<int64_t> size = evaluateExtents(lists[0], rank);
+  std::optional<SmallVector<int64_t>> stride = evaluateIntegers(lists[1]), base = evaluateIntegers(lists[2]);
+  std::optional<SmallVector<int64_t>> dilation = evaluateIntegers(lists[3]);
+  SmallVector<int64_t> padding(2 * rank, ShapedType::kDynamic);
+  for (auto [i, pad] : llvm::enumerate(padding))
+    pad = evaluateElement(lists[4], i).value_or(ShapedType::kDynamic);
+  if (!stride || !base || !dilation)
+    return op->emitError("a reduce_window whose strides or dilations are computed is not supported");
+
+  // Windows of computed size: of all elements so far, or from here on.
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    if (!isDynamic(size[dim]))
+      continue;
+    std::optional<Term> length = findTerm(lists[0], dim);
+    bool isForward = padding[2 * dim + 1] == 0,
+         isPlain = (*stride)[dim] == 1 && (*base)[dim] == 1 && (*dilation)[dim] == 1;
+    std::optional<Term> reach = findTerm(lists[4], isForward ? 2 * dim : 2 * dim + 1);
+    if (!length || !reach || !isPlain || (!isForward && padding[2 * dim] != 0) || !length->isSameValueAs(*reach) ||
+        reach->more != length->more - 1)
+      return op->emitError(
+          "a reduce_window of computed size is supported only where it reaches over the whole dimension");
+    if (failed(assertReach(op, *length, inputs.front(), dim)))
+      return failure();
+    size[dim] = kWholeWindow;
+    padding[2 * dim] = isForward ? kWholeWindow - 1 : 0;
+    padding[2 * dim + 1] = isForward ? 0 : kWholeWindow - 1;
+  }
+
+  // Computed paddings.
+  SmallVector<Value> padded(inputs);
+  if (llvm::any_of(padding, isDynamic)) {
+    auto vector = [&](unsigned side) {
+      SmallVector<Tensor> parts;
+      Tensor all(b, lists[4]);
+      Tensor flat = reshape(all, {2 * rank});
+      for (int64_t dim = 0; dim < rank; ++dim) {
+        int64_t i = 2 * dim + side;
+        parts.push_back(isDynamic(padding[2 * dim]) || isDynamic(padding[2 * dim + 1])
+                            ? input::slice(flat, 0, i, i + 1)
+                            : splatInteger(b, RankedTensorType::get({1}, all.element()), 0));
+      }
+      return concatenate(parts, 0);
+    };
+    Tensor low = vector(0), high = vector(1);
+    Tensor none = splatInteger(b, low.type(), 0);
+    SmallVector<int64_t> shape(type.getShape());
+    for (int64_t dim = 0; dim < rank; ++dim)
+      if (isDynamic(padding[2 * dim]) || isDynamic(padding[2 * dim + 1])) {
+        if ((*base)[dim] != 1)
+          return op->emitError("a reduce_window with a computed padding and a dilated base is not supported");
+        shape[dim] = ShapedType::kDynamic;
+        padding[2 * dim] = padding[2 * dim + 1] = 0;
+      }
+    for (auto [value, init] : llvm::zip_equal(padded, inits)) {
+      auto paddedType = cast<RankedTensorType>(value.getType()).clone(shape);
+      value = stablehlo::DynamicPadOp::create(b, paddedType, value, init, low, high, none);
+    }
+  }
+  auto paddingType = RankedTensorType::get({rank, 2}, b.getI64Type());
+  auto window = stablehlo::ReduceWindowOp::create(b, op->getResultTypes(), padded, inits, b.getDenseI64ArrayAttr(size),
+                                                  b.getDenseI64ArrayAttr(*stride), b.getDenseI64ArrayAttr(*base),
+                                                  b.getDenseI64ArrayAttr(*dilation),
+                                                  DenseIntElementsAttr::get(paddingType, padding));
+  cloneComputation(b, computation, window.getBody());
+  return SmallVector<Value>(window.getResults());
+}
+
 /// The condition is about extents, and known; or the host asserts it.
 Results expandShapeAssertion(Builder &b, Operation *op) {
   auto message = op->getAttrOfType<StringAttr>("error_message");
@@ -149,15 +317,16 @@ Results expandShapeAssertion(Builder &b, Operation *op) {
 
 void addDynamicExpansions(ExpansionTable &table) {
   table.add<stablehlo::DynamicBroadcastInDimOp>(expandBroadcast);
-  table.add<stablehlo::DynamicConvOp>(expandConvolution);
-  table.add<stablehlo::DynamicGatherOp>(expandGather);
+  table.add<stablehlo::DynamicConvOp>(expandConvolution, Dynamic::All);
+  table.add<stablehlo::DynamicGatherOp>(expandGather, Dynamic::All);
   table.add<stablehlo::DynamicIotaOp>(expandIota);
-  table.add<stablehlo::DynamicPadOp>(expandPad);
+  table.add<stablehlo::DynamicPadOp>(expandPad, Dynamic::All);
   table.add<stablehlo::DynamicReshapeOp>(expandReshape);
   table.add<stablehlo::GetDimensionSizeOp>(expandGetDimensionSize);
-  table.add<stablehlo::RealDynamicSliceOp>(expandSlice);
+  table.add<stablehlo::RealDynamicSliceOp>(expandSlice, Dynamic::All);
   table.add<stablehlo::SetDimensionSizeOp>(expandSetDimensionSize);
   table.addCall("shape_assertion", expandShapeAssertion);
+  table.addCall("stablehlo.dynamic_reduce_window", expandReduceWindow, Dynamic::All);
 }
 
 } // namespace latewood::input

@@ -86,7 +86,7 @@ LU factorLU(const Tensor &a) {
   SmallVector<int64_t> batch(a.shape().drop_back(2)), pivotShape(batch), one(batch);
   pivotShape.push_back(steps);
   one.append({1, 1});
-  bool isSingle = ShapedType::getNumElements(batch) == 1;
+  bool isSingle = multiplyExtents(batch) == 1;
   Tensor pivots = splat(b, RankedTensorType::get(pivotShape, i32), 0.0);
   Tensor info = splat(b, RankedTensorType::get(one, i32), 0.0);
   auto step = [&](const Tensor &k, ArrayRef<Tensor> state) -> SmallVector<Tensor> {
@@ -318,11 +318,11 @@ Tensor makeQ(const PackedQR &qr, int64_t columns) {
 
 void addFactorizationExpansions(ExpansionTable &table) {
   for (StringRef type : {"s", "d", "c", "z"})
-    table.addCall(("lapack_" + type + "getrf_ffi").str(), expandGetrf);
+    table.addCall(("lapack_" + type + "getrf_ffi").str(), expandGetrf, Dynamic::AllButTwo);
   for (StringRef type : {"s", "d"}) {
-    table.addCall(("lapack_" + type + "geqrf_ffi").str(), expandGeqrf);
-    table.addCall(("lapack_" + type + "orgqr_ffi").str(), expandOrgqr);
-    table.addCall(("lapack_" + type + "gtsv_ffi").str(), expandGtsv);
+    table.addCall(("lapack_" + type + "geqrf_ffi").str(), expandGeqrf, Dynamic::AllButTwo);
+    table.addCall(("lapack_" + type + "orgqr_ffi").str(), expandOrgqr, Dynamic::AllButTwo);
+    table.addCall(("lapack_" + type + "gtsv_ffi").str(), expandGtsv, Dynamic::AllButTwo);
   }
   for (StringRef name : {"sgees",  "dgees",  "cgees",  "zgees",  "sgeev",  "dgeev",  "cgeev",  "zgeev",  "cheevd",
                          "zheevd", "cgesdd", "zgesdd", "cgesvd", "zgesvd", "sgehrd", "dgehrd", "cgehrd", "zgehrd",

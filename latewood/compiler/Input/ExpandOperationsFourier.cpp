@@ -57,8 +57,8 @@ Pair map(const Pair &x, function_ref<Tensor(const Tensor &)> function) { return 
 Pair multiply(const Pair &x, ArrayRef<int64_t> shape, ArrayRef<Complex> numbers) {
   int64_t rank = x.re.rank(), from = rank - static_cast<int64_t>(shape.size());
   SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(from, rank));
-  Tensor re = broadcast(realTable(x.re, shape, numbers), x.re.shape(), dims);
-  Tensor im = broadcast(imaginaryTable(x.re, shape, numbers), x.re.shape(), dims);
+  Tensor re = broadcastLike(realTable(x.re, shape, numbers), x.re, dims);
+  Tensor im = broadcastLike(imaginaryTable(x.re, shape, numbers), x.re, dims);
   return {x.re * re - x.im * im, x.re * im + x.im * re};
 }
 
@@ -91,8 +91,9 @@ Pair transform(const Pair &x);
 /// With j = j1 m + j2 and k = k1 + d k2: transforms over j1, factors w^(j2 k1), transforms over j2.
 Pair transformByDivisor(const Pair &x, int64_t d) {
   int64_t rows = x.re.extent(0), n = x.re.extent(1), m = n / d;
+  int64_t manyRows = multiplyExtents({rows, m}), fewerRows = multiplyExtents({rows, d});
   auto split = [&](const Tensor &part) {
-    return reshape(transpose(reshape(part, {rows, d, m}), {0, 2, 1}), {rows * m, d});
+    return reshape(transpose(reshape(part, {rows, d, m}), {0, 2, 1}), {manyRows, d});
   };
   Pair inner = map(transformDirectly(map(x, split)), [&](const Tensor &part) { return reshape(part, {rows, m, d}); });
   SmallVector<Complex> factors;
@@ -100,7 +101,7 @@ Pair transformByDivisor(const Pair &x, int64_t d) {
     for (int64_t k = 0; k < d; ++k)
       factors.push_back(root(j * k, n));
   inner = multiply(inner, {m, d}, factors);
-  auto join = [&](const Tensor &part) { return reshape(transpose(part, {0, 2, 1}), {rows * d, m}); };
+  auto join = [&](const Tensor &part) { return reshape(transpose(part, {0, 2, 1}), {fewerRows, m}); };
   Pair outer = transform(map(inner, join));
   return map(outer,
              [&](const Tensor &part) { return reshape(transpose(reshape(part, {rows, d, m}), {0, 2, 1}), {rows, n}); });
@@ -162,7 +163,8 @@ Pair transform(const Pair &x) {
 /// The transform along one dimension of tensors of any rank, or its inverse.
 Pair transformAlong(const Pair &x, int64_t dim, bool inverse) {
   SmallVector<int64_t> shape(x.re.shape()), order = llvm::to_vector(llvm::seq<int64_t>(0, x.re.rank()));
-  int64_t n = shape[dim], last = x.re.rank() - 1, rows = x.re.type().getNumElements() / n;
+  int64_t n = shape[dim], last = x.re.rank() - 1, rows = multiplyExtents(shape);
+  rows = isDynamic(rows) ? rows : rows / n;
   std::swap(order[dim], order[last]);
   SmallVector<int64_t> moved(shape);
   std::swap(moved[dim], moved[last]);
@@ -184,12 +186,14 @@ Results expandFft(Builder &b, Operation *op) {
   auto fft = cast<stablehlo::FftOp>(op);
   Tensor operand(b, fft.getOperand());
   auto type = cast<RankedTensorType>(fft.getType());
-  if (type.getNumElements() == 0 || operand.type().getNumElements() == 0)
+  if (isKnownEmpty(type) || isKnownEmpty(operand.type()))
     return SmallVector<Value>{splat(b, type, 0.0)};
   Type part = stablehlo::getRealType(operand.element());
   if (!part.isF32() && !part.isF64())
     return op->emitError() << "a Fourier transform of element type " << operand.element() << " is not supported";
   int64_t rank = operand.rank(), count = fft.getFftLength().size(), length = fft.getFftLength().back();
+  if (llvm::any_of(operand.shape().take_back(count), isDynamic))
+    return op->emitError() << "a Fourier transform along a dynamic dimension is not supported: " << operand.type();
   FftType kind = fft.getFftType();
   bool inverse = kind == FftType::IFFT || kind == FftType::IRFFT;
   Pair x;
@@ -222,6 +226,6 @@ Results expandFft(Builder &b, Operation *op) {
 
 } // namespace
 
-void addFourierExpansions(ExpansionTable &table) { table.add<stablehlo::FftOp>(expandFft); }
+void addFourierExpansions(ExpansionTable &table) { table.add<stablehlo::FftOp>(expandFft, Dynamic::All); }
 
 } // namespace latewood::input

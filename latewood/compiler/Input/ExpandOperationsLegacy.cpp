@@ -168,12 +168,12 @@ Results expandEinsum(Builder &b, Operation *op) {
 } // namespace
 
 void addLegacyExpansions(ExpansionTable &table) {
-  table.add<stablehlo::BroadcastOp>(expandBroadcast);
-  table.add<stablehlo::DotOp>(expandDot);
-  table.add<stablehlo::EinsumOp>(expandEinsum);
+  table.add<stablehlo::BroadcastOp>(expandBroadcast, Dynamic::All);
+  table.add<stablehlo::DotOp>(expandDot, Dynamic::All);
+  table.add<stablehlo::EinsumOp>(expandEinsum, Dynamic::All);
   table.add<stablehlo::TorchIndexSelectOp>(expandIndexSelect);
-  table.add<stablehlo::TraceOp>(expandTrace);
-  table.add<stablehlo::UnaryEinsumOp>(expandUnaryEinsum);
+  table.add<stablehlo::TraceOp>(expandTrace, Dynamic::All);
+  table.add<stablehlo::UnaryEinsumOp>(expandUnaryEinsum, Dynamic::All);
 }
 
 } // namespace latewood::input

@@ -19,17 +19,24 @@ struct Normalization {
     element = cast<RankedTensorType>(op->getOperand(0).getType()).getElementType();
     for (Value operand : op->getOperands())
       operands.push_back(convert(Tensor(b, operand), getComputeElement(element)));
-    count = 1;
     for (int64_t dim = 0; dim < operands[0].rank(); ++dim)
-      if (dim != feature) {
+      if (dim != feature)
         others.push_back(dim);
-        count *= operands[0].extent(dim);
-      }
   }
 
-  Tensor spread(const Tensor &perFeature) const { return broadcast(perFeature, operands[0].shape(), {feature}); }
+  Tensor spread(const Tensor &perFeature) const { return broadcastLike(perFeature, operands[0], {feature}); }
   Tensor total(const Tensor &x) const { return sum(x, others); }
-  Tensor mean(const Tensor &x) const { return total(x) / static_cast<double>(count); }
+  Tensor mean(const Tensor &x) const { return divideByCount(total(x)); }
+  /// A sum over all dimensions but the feature's, divided by how many elements that are.
+  Tensor divideByCount(const Tensor &total) const {
+    int64_t known = multiplyExtents(llvm::map_to_vector(others, [&](int64_t dim) { return operands[0].extent(dim); }));
+    if (!isDynamic(known))
+      return total / static_cast<double>(known);
+    Tensor count = scalar(total.builder(), total.builder().getI64Type(), 1);
+    for (int64_t dim : others)
+      count = count * convert(extentOf(operands[0], dim), count.element());
+    return total / broadcastLike(convert(count, total.element()), total, {});
+  }
   SmallVector<Value> results(ArrayRef<Tensor> computed) const {
     return llvm::map_to_vector(computed, [&](const Tensor &x) -> Value { return convert(x, element); });
   }
@@ -37,7 +44,7 @@ struct Normalization {
   SmallVector<Tensor> operands;
   SmallVector<int64_t> others;
   Type element;
-  int64_t feature, count;
+  int64_t feature;
 };
 
 Tensor normalize(const Normalization &n, const Tensor &centered, const Tensor &variance, double epsilon) {
@@ -74,17 +81,16 @@ Results expandGradient(Builder &b, Operation *op) {
   Tensor deviation = sqrt(variance + norm.getEpsilon().convertToDouble());
   Tensor y = (x - n.spread(mean)) / n.spread(deviation);
   Tensor alongOne = n.total(gradient), alongY = n.total(gradient * y);
-  double count = static_cast<double>(n.count);
-  Tensor rest = gradient - n.spread(alongOne / count) - y * n.spread(alongY / count);
+  Tensor rest = gradient - n.spread(n.divideByCount(alongOne)) - y * n.spread(n.divideByCount(alongY));
   return n.results({n.spread(scale / deviation) * rest, alongY, alongOne});
 }
 
 } // namespace
 
 void addNormalizationExpansions(ExpansionTable &table) {
-  table.add<stablehlo::BatchNormGradOp>(expandGradient);
-  table.add<stablehlo::BatchNormInferenceOp>(expandInference);
-  table.add<stablehlo::BatchNormTrainingOp>(expandTraining);
+  table.add<stablehlo::BatchNormGradOp>(expandGradient, Dynamic::All);
+  table.add<stablehlo::BatchNormInferenceOp>(expandInference, Dynamic::All);
+  table.add<stablehlo::BatchNormTrainingOp>(expandTraining, Dynamic::All);
 }
 
 } // namespace latewood::input

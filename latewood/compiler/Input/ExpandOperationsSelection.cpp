@@ -10,7 +10,6 @@
 #include "latewood/compiler/Dialect/CHLO/CHLO.h"
 #include "latewood/compiler/Input/ExpandOperations.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -67,13 +66,17 @@ constexpr int64_t maxUnrolledReductions = 8, maxReductionsPerPass = 32;
 Tensor selectLargest(const Tensor &keys, int64_t k) {
   Builder &b = keys.builder();
   int64_t extent = keys.extent(-1);
-  if (k > maxReductionsPerPass * llvm::Log2_64_Ceil(extent) || extent <= 2 * maxUnrolledReductions)
+  // Of an extent that is not known, the rows are taken for long.
+  constexpr int64_t longRow = int64_t(1) << 12;
+  if (k > maxReductionsPerPass * llvm::Log2_64_Ceil(isDynamic(extent) ? longRow : extent) ||
+      (!isDynamic(extent) && extent <= 2 * maxUnrolledReductions))
     return slice(sortDescending(keys), -1, 0, k);
   SmallVector<int64_t> column(keys.shape());
   column.back() = 1;
   Tensor least = keys.likeInteger(APInt::getSignedMinValue(keys.width()).getZExtValue());
+  SmallVector<int64_t> leading = llvm::to_vector(llvm::seq<int64_t>(0, keys.rank()));
   auto findBelow = [&](const Tensor &bound) {
-    Tensor candidates = select(keys < broadcastLeading(bound, keys.shape()), keys, least);
+    Tensor candidates = select(keys < broadcastLike(bound, keys, leading), keys, least);
     return reshape(maximumAlong(candidates, -1), column);
   };
   SmallVector<Tensor> found = {reshape(maximumAlong(keys, -1), column)};
@@ -107,25 +110,43 @@ std::pair<Tensor, Tensor> sortPairs(const Tensor &keys, const Tensor &indices) {
   return {Tensor(b, sort->getResult(0)), Tensor(b, sort->getResult(1))};
 }
 
-std::pair<Tensor, Tensor> topK(const Tensor &x, int64_t k) {
+// The first `k` elements of each row: a number, or a value where it is `?`.
+Tensor takeFirst(const Tensor &x, int64_t k, const Tensor &value) {
+  if (!isDynamic(k))
+    return slice(x, -1, 0, k);
+  Builder &b = x.builder();
+  auto one = RankedTensorType::get({1}, b.getI32Type());
+  Tensor last(b, stablehlo::ReshapeOp::create(b, one, convert(value, b.getI32Type())));
+  SmallVector<int64_t> others(x.shape().drop_back()), shape(x.shape());
+  shape.back() = ShapedType::kDynamic;
+  Tensor limits = others.empty() ? last : concatenate({extentsOf(x, others), last}, 0);
+  auto vector = [&](int64_t number) {
+    return splatInteger(b, RankedTensorType::get({x.rank()}, b.getI32Type()), number);
+  };
+  return Tensor(b, stablehlo::RealDynamicSliceOp::create(b, x.type().clone(shape), x, vector(0), limits, vector(1)));
+}
+
+// `value` is k where that is computed: `?`.
+std::pair<Tensor, Tensor> topK(const Tensor &x, int64_t k, const Tensor &value = {}) {
   Builder &b = x.builder();
   SmallVector<int64_t> shape(x.shape());
   shape.back() = k;
   int64_t extent = x.extent(-1);
-  if (x.type().clone(shape).getNumElements() == 0)
+  if (isKnownEmpty(x.type().clone(shape)))
     return {splat(b, x.type().clone(shape), 0.0), splat(b, RankedTensorType::get(shape, b.getI32Type()), 0.0)};
   Tensor key = toOrderedInteger(x);
   Tensor position = iota(b, x.shape(), b.getI32Type(), x.rank() - 1);
   if (key.width() == 64) {
     auto [keys, indices] = sortPairs(key, position);
-    return {fromOrderedInteger(slice(keys, -1, 0, k), x.element()), slice(indices, -1, 0, k)};
+    return {fromOrderedInteger(takeFirst(keys, k, value), x.element()), takeFirst(indices, k, value)};
   }
-  unsigned indexBits = std::max(1u, llvm::Log2_64_Ceil(extent));
+  unsigned indexBits = isDynamic(extent) ? 32 : std::max(1u, llvm::Log2_64_Ceil(extent));
   Type packed = b.getIntegerType(key.width() + indexBits <= 32 ? 32 : 64);
   uint64_t mask = llvm::maskTrailingOnes<uint64_t>(indexBits);
-  // The smallest index must make the largest key.
-  Tensor keys = (convert(key, packed) << indexBits) | convert(position ^ position.likeInteger(mask), packed);
-  Tensor largest = selectLargest(keys, k);
+  // The smallest index must make the largest key. It is turned round as wide as the key is, where it has no sign.
+  Tensor index = convert(position, packed);
+  Tensor keys = (convert(key, packed) << indexBits) | (index ^ index.likeInteger(mask));
+  Tensor largest = isDynamic(k) ? takeFirst(sortDescending(keys), k, value) : selectLargest(keys, k);
   Tensor indices = convert((largest & largest.likeInteger(mask)) ^ largest.likeInteger(mask), b.getI32Type());
   Tensor shifted(b,
                  stablehlo::ShiftRightArithmeticOp::create(b, largest.type(), largest, largest.likeInteger(indexBits)));
@@ -137,14 +158,17 @@ Results expandTopK(Builder &b, Operation *op) {
   return SmallVector<Value>{values, indices};
 }
 
-// k is an operand, and the type of the result says what it is.
+// k is an operand. Where it is constant, the type of the result says what it is.
 Results expandDynamicTopK(Builder &b, Operation *op) {
   auto type = op->getNumResults() == 2 ? dyn_cast<RankedTensorType>(op->getResult(0).getType()) : nullptr;
   auto operand = op->getNumOperands() > 0 ? dyn_cast<RankedTensorType>(op->getOperand(0).getType()) : nullptr;
   if (!type || !operand || type.getRank() == 0 || operand.getRank() != type.getRank() ||
-      type.getShape().back() > operand.getShape().back() || operand.getElementType() != type.getElementType())
+      (!isDynamic(operand.getShape().back()) && type.getShape().back() > operand.getShape().back()) ||
+      op->getNumOperands() != 2 || operand.getElementType() != type.getElementType())
     return op->emitError("a top-k call takes the operand and k, and gives values and indices");
-  auto [values, indices] = topK(Tensor(b, op->getOperand(0)), type.getShape().back());
+  Tensor k(b, op->getOperand(1));
+  auto [values, indices] =
+      topK(Tensor(b, op->getOperand(0)), type.getShape().back(), k.rank() == 0 ? k : reshape(k, {}));
   return SmallVector<Value>{values, indices};
 }
 
@@ -154,12 +178,8 @@ Results expandApproxTopK(Builder &b, Operation *op) {
   unsigned count = call.getNumResults();
   auto config = call->getAttrOfType<DictionaryAttr>("mhlo.backend_config");
   auto dim = config ? config.getAs<IntegerAttr>("reduction_dim") : nullptr;
-  auto computations = call.getCalledComputations();
-  auto comparator =
-      computations.size() == 1
-          ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, cast<FlatSymbolRefAttr>(computations[0]))
-          : nullptr;
-  if (count == 0 || call.getNumOperands() != 2 * count || !dim || !comparator || comparator.isExternal() ||
+  func::FuncOp comparator = findComputation(call);
+  if (count == 0 || call.getNumOperands() != 2 * count || !dim || !comparator ||
       comparator.getNumArguments() != 2 * count)
     return op->emitError(
         "an ApproxTopK call needs an initial value for each operand, a comparator, and 'reduction_dim'");
@@ -168,20 +188,13 @@ Results expandApproxTopK(Builder &b, Operation *op) {
   if (!type || dim.getInt() < 0 || dim.getInt() >= type.getRank())
     return op->emitError("'reduction_dim' is not a dimension of the operand");
   auto sort = stablehlo::SortOp::create(b, inputs.getTypes(), inputs, dim.getInt(), /*is_stable=*/true);
-  IRMapping mapping;
-  comparator.getBody().cloneInto(&sort.getComparator(), mapping);
-  // The comparator is a function of its own, and may end as one.
-  Operation *terminator = sort.getComparator().front().getTerminator();
-  if (!isa<stablehlo::ReturnOp>(terminator)) {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPoint(terminator);
-    stablehlo::ReturnOp::create(b, terminator->getOperands());
-    terminator->erase();
-  }
+  cloneComputation(b, comparator, sort.getComparator());
   SmallVector<Value> results;
   for (auto [sorted, result] : llvm::zip_equal(sort.getResults(), op->getResults())) {
     int64_t limit = cast<RankedTensorType>(result.getType()).getDimSize(dim.getInt());
-    if (limit > type.getDimSize(dim.getInt()))
+    if (isDynamic(limit))
+      return op->emitError("an ApproxTopK call of a computed number of elements is not supported");
+    if (!isDynamic(type.getDimSize(dim.getInt())) && limit > type.getDimSize(dim.getInt()))
       return op->emitError("more elements are asked for than there are");
     results.push_back(slice(Tensor(b, sorted), dim.getInt(), 0, limit));
   }
@@ -191,9 +204,9 @@ Results expandApproxTopK(Builder &b, Operation *op) {
 } // namespace
 
 void addSelectionExpansions(ExpansionTable &table) {
-  table.add<chlo::TopKOp>(expandTopK);
-  table.addCall("ApproxTopK", expandApproxTopK);
-  table.addCall("stablehlo.dynamic_top_k", expandDynamicTopK);
+  table.add<chlo::TopKOp>(expandTopK, Dynamic::All);
+  table.addCall("ApproxTopK", expandApproxTopK, Dynamic::All);
+  table.addCall("stablehlo.dynamic_top_k", expandDynamicTopK, Dynamic::All);
 }
 
 } // namespace latewood::input

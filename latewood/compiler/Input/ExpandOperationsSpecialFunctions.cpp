@@ -262,18 +262,18 @@ Results expandConstant(Builder &b, Operation *op) {
 } // namespace
 
 void addSpecialFunctionExpansions(ExpansionTable &table) {
-  table.add<chlo::BesselI1eOp>(expandUnary<besselI1e>);
-  table.add<chlo::ConjOp>(expandConjugate);
-  table.add<chlo::ConstantOp>(expandConstant);
-  table.add<chlo::DigammaOp>(expandUnary<digamma>);
-  table.add<chlo::IsInfOp>(expandIsInfinite);
-  table.add<chlo::IsNegInfOp>(expandIsInfinite);
-  table.add<chlo::IsPosInfOp>(expandIsInfinite);
-  table.add<chlo::LgammaOp>(expandUnary<lgamma>);
-  table.add<chlo::MulhiOp>(expandMulhi);
-  table.add<chlo::NextAfterOp>(expandNextAfter);
-  table.add<chlo::PolygammaOp>(expandBinary<polygamma>);
-  table.add<chlo::ZetaOp>(expandBinary<zeta>);
+  table.add<chlo::BesselI1eOp>(expandUnary<besselI1e>, Dynamic::All);
+  table.add<chlo::ConjOp>(expandConjugate, Dynamic::All);
+  table.add<chlo::ConstantOp>(expandConstant, Dynamic::All);
+  table.add<chlo::DigammaOp>(expandUnary<digamma>, Dynamic::All);
+  table.add<chlo::IsInfOp>(expandIsInfinite, Dynamic::All);
+  table.add<chlo::IsNegInfOp>(expandIsInfinite, Dynamic::All);
+  table.add<chlo::IsPosInfOp>(expandIsInfinite, Dynamic::All);
+  table.add<chlo::LgammaOp>(expandUnary<lgamma>, Dynamic::All);
+  table.add<chlo::MulhiOp>(expandMulhi, Dynamic::All);
+  table.add<chlo::NextAfterOp>(expandNextAfter, Dynamic::All);
+  table.add<chlo::PolygammaOp>(expandBinary<polygamma>, Dynamic::All);
+  table.add<chlo::ZetaOp>(expandBinary<zeta>, Dynamic::All);
 }
 
 } // namespace latewood::input

@@ -134,7 +134,7 @@ Tensor factor(const Tensor &a, int64_t blockExtent) {
 }
 
 Tensor cholesky(const Tensor &a, bool lower) {
-  if (a.type().getNumElements() == 0)
+  if (isKnownEmpty(a.type()))
     return a;
   Type element = isa<ComplexType>(a.element()) ? a.element() : getComputeElement(a.element());
   Tensor wide = isa<ComplexType>(element) ? a : convert(a, element);
@@ -150,7 +150,7 @@ Tensor cholesky(const Tensor &a, bool lower) {
 Tensor solveSystem(Tensor a, Tensor b, bool left, bool lower, bool unitDiagonal, bool transposes, bool conjugates) {
   Type element = b.element();
   bool isComplex = isa<ComplexType>(element);
-  if (b.type().getNumElements() == 0)
+  if (isKnownEmpty(b.type()))
     return b;
   if (!isComplex) {
     a = convert(a, getComputeElement(element));
@@ -211,7 +211,7 @@ Results expandPotrf(Builder &b, Operation *op) {
         "a Cholesky call takes matrices and gives their factors and a status, with option 'uplo' L or U");
   Tensor result = cholesky(Tensor(b, op->getOperand(0)), triangle == 'L');
   int64_t extent = result.extent(-1);
-  if (result.type().getNumElements() == 0)
+  if (isKnownEmpty(result.type()))
     return SmallVector<Value>{result, splat(b, info, 0.0)};
   Type part = stablehlo::getRealType(result.element());
   Tensor real =
@@ -243,18 +243,18 @@ Results expandTrsm(Builder &b, Operation *op) {
 } // namespace
 
 Tensor solveTriangular(const Tensor &a, const Tensor &b, bool lower, bool unitDiagonal) {
-  if (b.type().getNumElements() == 0)
+  if (isKnownEmpty(b.type()))
     return b;
   Tensor strict = keepPart(a, lower ? Part::strictlyLower : Part::strictlyUpper);
   return solve(a, strict, b, lower, unitDiagonal, getBlockExtent(a.extent(-1)));
 }
 
 void addTriangularExpansions(ExpansionTable &table) {
-  table.add<stablehlo::CholeskyOp>(expandCholesky);
-  table.add<stablehlo::TriangularSolveOp>(expandTriangularSolve);
+  table.add<stablehlo::CholeskyOp>(expandCholesky, Dynamic::AllButTwo);
+  table.add<stablehlo::TriangularSolveOp>(expandTriangularSolve, Dynamic::AllButTwo);
   for (StringRef type : {"s", "d", "c", "z"}) {
-    table.addCall(("lapack_" + type + "potrf_ffi").str(), expandPotrf);
-    table.addCall(("lapack_" + type + "trsm_ffi").str(), expandTrsm);
+    table.addCall(("lapack_" + type + "potrf_ffi").str(), expandPotrf, Dynamic::AllButTwo);
+    table.addCall(("lapack_" + type + "trsm_ffi").str(), expandTrsm, Dynamic::AllButTwo);
   }
 }
 

@@ -111,6 +111,26 @@ def ExpandChecksPass : Pass<"latewood-expand-checks", "::mlir::ModuleOp"> {
   let dependentDialects = ["::latewood::plan::PlanDialect", "::latewood::stablehlo::StableHLODialect"];
 }
 
+def RefineShapesPass : Pass<"latewood-refine-shapes", "::mlir::func::FuncOp"> {
+  let summary = "Makes the types of results as precise as operands and constant shapes say";
+  let description = [{
+    A program for all shapes says in its types what does not depend on them, and computes the rest; where the computation is
+    constant, so is the type. Types propagate through operations, branches and loops, and to the results of the function.
+
+    ```mlir
+    // before
+    %s = stablehlo.constant dense<[4, 8]> : tensor<2xi32>
+    %y = stablehlo.dynamic_broadcast_in_dim %x, %s, dims = [] : (tensor<f32>, tensor<2xi32>) -> tensor<?x?xf32>
+    // after
+    %y = stablehlo.dynamic_broadcast_in_dim %x, %s, dims = [] : (tensor<f32>, tensor<2xi32>) -> tensor<4x8xf32>
+    ```
+
+    Postcondition: operands of loops, and what their bodies and branches return, have exactly the types of the results.
+    Refuses nothing.
+  }];
+  let dependentDialects = ["::latewood::stablehlo::StableHLODialect"];
+}
+
 def ExpandOperationsPass : Pass<"latewood-expand-operations", "::mlir::ModuleOp"> {
   let summary = "Replaces operations that simpler StableHLO computes exactly";
   let description = [{
@@ -226,6 +246,26 @@ def SimplifyStableHLOPass : Pass<"latewood-simplify-stablehlo", "::mlir::func::F
 
     Also runs the canonicalizations of the StableHLO dialect, which enable these and are enabled by them.
   }];
+}
+
+def TrimResultsPass : Pass<"latewood-trim-results", "::mlir::ModuleOp"> {
+  let summary = "Cuts results to the length that data gives them";
+  let description = [{
+    The custom call `latewood.trim` (a tensor, its length along `dimension`) makes a public result's dimension dynamic and the result as
+    long as it says; elsewhere it is its operand. Padded `latewood.nonzero` (indices for each dimension, and their number) whose
+    indices are all cut to that number becomes one whose results have that length; any other is replaced by its decomposition.
+
+    ```mlir
+    // before
+    %0:2 = stablehlo.custom_call @latewood.nonzero(%x) {…} : (tensor<10xf32>) -> (tensor<10xi32>, tensor<i32>)
+    %1 = stablehlo.custom_call @latewood.trim(%0#0, %0#1) : (tensor<10xi32>, tensor<i32>) -> tensor<10xi32>
+    return %1 : tensor<10xi32>
+    // after
+    %0 = stablehlo.custom_call @latewood.nonzero(%x) : (tensor<10xf32>) -> tensor<?xi32>
+    return %0 : tensor<?xi32>
+    ```
+  }];
+  let dependentDialects = ["::latewood::stablehlo::StableHLODialect"];
 }
 
 #endif // LATEWOOD_COMPILER_INPUT_PASSES

@@ -20,10 +20,15 @@ void input::buildInputPipeline(OpPassManager &pm) {
   pm.addPass(createExpandQuantizedPass());
   // Engines take whole functions, so there must be one function per entry point.
   pm.addPass(createInlinerPass());
+  // When a value that is trimmed is seen to be a result. Before the functions go that it may need.
+  pm.addPass(createTrimResultsPass());
   // What was inlined everywhere has no caller left, nor has the decomposition of a composite that became an operation.
   pm.addPass(createSymbolDCEPass());
   // After inlining, so that assertions stand in public functions, where the host can run them.
   pm.addPass(createExpandChecksPass());
+  // After inlining, which brings shapes together with what they are used for; before expansions, of which many are for
+  // static shapes only.
+  pm.addNestedPass<func::FuncOp>(createRefineShapesPass());
   // After inlining, so that a computation that a call names is not taken for an entry point; before the simplification,
   // which sees what the operations are made of.
   pm.addPass(createExpandOperationsPass());

@@ -18,6 +18,18 @@ static Tensor constant(Builder &b, DenseElementsAttr value) {
   return Tensor(b, stablehlo::ConstantOp::create(b, value.getType(), value));
 }
 
+/// All elements `number`. A dynamic type is that of `like`; without it, the broadcast is open.
+template <typename Number>
+static Tensor uniform(Builder &b, RankedTensorType type, const Number &number, const Tensor *like = nullptr) {
+  if (type.hasStaticShape())
+    return constant(b, DenseElementsAttr::get(type, number));
+  Tensor scalar = constant(b, DenseElementsAttr::get(RankedTensorType::get({}, type.getElementType()), number));
+  if (like)
+    return Tensor(b, stablehlo::DynamicBroadcastInDimOp::create(b, type, scalar, extentsOf(*like, like->shape()),
+                                                                ArrayRef<int64_t>(), nullptr, nullptr));
+  return Tensor(b, stablehlo::BroadcastInDimOp::create(b, type, scalar, ArrayRef<int64_t>()));
+}
+
 static APFloat rounded(Type element, double number) {
   APFloat value(number);
   bool losesInfo;
@@ -25,19 +37,25 @@ static APFloat rounded(Type element, double number) {
   return value;
 }
 
-Tensor splat(Builder &b, RankedTensorType type, double number) {
-  if (auto complex = dyn_cast<ComplexType>(type.getElementType())) {
-    std::complex<APFloat> value(rounded(complex.getElementType(), number), rounded(complex.getElementType(), 0.0));
-    return constant(b, DenseElementsAttr::get(type, value));
-  }
-  if (isa<FloatType>(type.getElementType()))
-    return constant(b, DenseElementsAttr::get(type, rounded(type.getElementType(), number)));
-  return splatInteger(b, type, static_cast<uint64_t>(static_cast<int64_t>(number)));
+static Tensor uniformInteger(Builder &b, RankedTensorType type, uint64_t number, const Tensor *like) {
+  APInt value(type.getElementType().getIntOrFloatBitWidth(), number, /*isSigned=*/false, /*implicitTrunc=*/true);
+  return uniform(b, type, value, like);
 }
 
+static Tensor uniformNumber(Builder &b, RankedTensorType type, double number, const Tensor *like) {
+  if (auto complex = dyn_cast<ComplexType>(type.getElementType())) {
+    std::complex<APFloat> value(rounded(complex.getElementType(), number), rounded(complex.getElementType(), 0.0));
+    return uniform(b, type, value, like);
+  }
+  if (isa<FloatType>(type.getElementType()))
+    return uniform(b, type, rounded(type.getElementType(), number), like);
+  return uniformInteger(b, type, static_cast<uint64_t>(static_cast<int64_t>(number)), like);
+}
+
+Tensor splat(Builder &b, RankedTensorType type, double number) { return uniformNumber(b, type, number, nullptr); }
+
 Tensor splatInteger(Builder &b, RankedTensorType type, uint64_t number) {
-  APInt value(type.getElementType().getIntOrFloatBitWidth(), number, /*isSigned=*/false, /*implicitTrunc=*/true);
-  return constant(b, DenseElementsAttr::get(type, value));
+  return uniformInteger(b, type, number, nullptr);
 }
 
 Tensor scalar(Builder &b, Type element, uint64_t number) {
@@ -53,15 +71,15 @@ Tensor iota(Builder &b, ArrayRef<int64_t> shape, Type element, int64_t dim) {
   return Tensor(b, stablehlo::IotaOp::create(b, RankedTensorType::get(shape, element), dim));
 }
 
-Tensor Tensor::like(double number) const { return splat(*b, type(), number); }
-Tensor Tensor::likeInteger(uint64_t number) const { return splatInteger(*b, type(), number); }
+Tensor Tensor::like(double number) const { return uniformNumber(*b, type(), number, this); }
+Tensor Tensor::likeInteger(uint64_t number) const { return uniformInteger(*b, type(), number, this); }
 
 Tensor Tensor::likeInfinity() const {
-  return constant(*b, DenseElementsAttr::get(type(), APFloat::getInf(cast<FloatType>(element()).getFloatSemantics())));
+  return uniform(*b, type(), APFloat::getInf(cast<FloatType>(element()).getFloatSemantics()), this);
 }
 
 Tensor Tensor::likeNaN() const {
-  return constant(*b, DenseElementsAttr::get(type(), APFloat::getQNaN(cast<FloatType>(element()).getFloatSemantics())));
+  return uniform(*b, type(), APFloat::getQNaN(cast<FloatType>(element()).getFloatSemantics()), this);
 }
 
 Tensor Tensor::likeEpsilon() const {
@@ -143,16 +161,97 @@ Tensor bitcast(const Tensor &x, Type element) {
 // Shapes
 //===----------------------------------------------------------------------===//
 
+int64_t multiplyExtents(ArrayRef<int64_t> extents) {
+  int64_t product = 1;
+  for (int64_t extent : extents) {
+    if (isDynamic(extent))
+      return ShapedType::kDynamic;
+    product *= extent;
+  }
+  return product;
+}
+
+Tensor extentOf(const Tensor &x, int64_t dim) {
+  Builder &b = x.builder();
+  dim = dim < 0 ? dim + x.rank() : dim;
+  if (!isDynamic(x.extent(dim)))
+    return scalar(b, b.getI32Type(), x.extent(dim));
+  return Tensor(b, stablehlo::GetDimensionSizeOp::create(b, RankedTensorType::get({}, b.getI32Type()), x, dim));
+}
+
+/// A vector of 0-dimensional tensors of i32.
+static Tensor toVector(Builder &b, ArrayRef<Tensor> numbers) {
+  auto one = RankedTensorType::get({1}, b.getI32Type());
+  SmallVector<Tensor> parts = llvm::map_to_vector(
+      numbers, [&](const Tensor &number) { return Tensor(b, stablehlo::ReshapeOp::create(b, one, number)); });
+  return concatenate(parts, 0);
+}
+
+Tensor extentsOf(const Tensor &x, ArrayRef<int64_t> shape) {
+  Builder &b = x.builder();
+  int64_t next = 0;
+  SmallVector<Tensor> extents;
+  for (int64_t extent : shape) {
+    if (!isDynamic(extent)) {
+      extents.push_back(scalar(b, b.getI32Type(), extent));
+      continue;
+    }
+    while (!isDynamic(x.extent(next)))
+      ++next;
+    extents.push_back(extentOf(x, next++));
+  }
+  return toVector(b, extents);
+}
+
+static int64_t multiplyKnown(ArrayRef<int64_t> shape) {
+  int64_t product = 1;
+  for (int64_t extent : shape)
+    product *= isDynamic(extent) ? 1 : extent;
+  return product;
+}
+
 Tensor reshape(const Tensor &x, ArrayRef<int64_t> shape) {
   if (x.shape() == shape)
     return x;
-  return Tensor(x.builder(), stablehlo::ReshapeOp::create(x.builder(), x.type().clone(shape), x));
+  Builder &b = x.builder();
+  RankedTensorType type = x.type().clone(shape);
+  int64_t from = llvm::count_if(x.shape(), isDynamic), to = llvm::count_if(shape, isDynamic);
+  int64_t fromKnown = multiplyKnown(x.shape()), toKnown = multiplyKnown(shape);
+  if (to == from && to > 0 && fromKnown == toKnown)
+    return Tensor(b, stablehlo::DynamicReshapeOp::create(b, type, x, extentsOf(x, shape)));
+  if (to != 1 || from == 0 || toKnown == 0) // static, or open
+    return Tensor(b, stablehlo::ReshapeOp::create(b, type, x));
+  // One extent makes up for all others.
+  std::optional<Tensor> product;
+  for (int64_t dim = 0; dim < x.rank(); ++dim)
+    if (isDynamic(x.extent(dim)))
+      product = product ? *product * extentOf(x, dim) : extentOf(x, dim);
+  Tensor extent = *product;
+  if (fromKnown % toKnown == 0) {
+    if (fromKnown != toKnown)
+      extent = extent * extent.likeInteger(fromKnown / toKnown);
+  } else {
+    if (fromKnown != 1)
+      extent = extent * extent.likeInteger(fromKnown);
+    extent = extent / extent.likeInteger(toKnown);
+  }
+  SmallVector<Tensor> extents = llvm::map_to_vector(
+      shape, [&](int64_t known) { return isDynamic(known) ? extent : scalar(b, b.getI32Type(), known); });
+  return Tensor(b, stablehlo::DynamicReshapeOp::create(b, type, x, toVector(b, extents)));
 }
 
 Tensor broadcast(const Tensor &x, ArrayRef<int64_t> shape, ArrayRef<int64_t> dims) {
   if (x.shape() == shape)
     return x;
   return Tensor(x.builder(), stablehlo::BroadcastInDimOp::create(x.builder(), x.type().clone(shape), x, dims));
+}
+
+Tensor broadcastLike(const Tensor &x, const Tensor &like, ArrayRef<int64_t> dims) {
+  if (like.type().hasStaticShape() || x.shape() == like.shape())
+    return broadcast(x, like.shape(), dims);
+  return Tensor(x.builder(),
+                stablehlo::DynamicBroadcastInDimOp::create(x.builder(), x.type().clone(like.shape()), x,
+                                                           extentsOf(like, like.shape()), dims, nullptr, nullptr));
 }
 
 Tensor broadcastLeading(const Tensor &x, ArrayRef<int64_t> shape) {
@@ -183,6 +282,16 @@ Tensor slice(const Tensor &x, int64_t dim, int64_t start, int64_t limit, int64_t
   limits[dim] = limit;
   strides[dim] = stride;
   shape[dim] = llvm::divideCeil(limit - start, stride);
+  if (llvm::any_of(shape, isDynamic)) {
+    // The other dimensions are taken as a whole.
+    Builder &b = x.builder();
+    auto vector = [&](ArrayRef<int64_t> numbers) {
+      return toVector(b,
+                      llvm::map_to_vector(numbers, [&](int64_t number) { return scalar(b, b.getI32Type(), number); }));
+    };
+    return Tensor(b, stablehlo::RealDynamicSliceOp::create(b, x.type().clone(shape), x, vector(starts),
+                                                           extentsOf(x, limits), vector(strides)));
+  }
   return Tensor(x.builder(),
                 stablehlo::SliceOp::create(x.builder(), x.type().clone(shape), x, starts, limits, strides));
 }
@@ -195,7 +304,8 @@ Tensor concatenate(ArrayRef<Tensor> parts, int64_t dim) {
   SmallVector<int64_t> shape(first.shape());
   shape[dim] = 0;
   for (const Tensor &part : parts)
-    shape[dim] += part.extent(dim);
+    shape[dim] =
+        isDynamic(shape[dim]) || isDynamic(part.extent(dim)) ? ShapedType::kDynamic : shape[dim] + part.extent(dim);
   SmallVector<Value> values(parts.begin(), parts.end());
   Builder &b = first.builder();
   return Tensor(b, stablehlo::ConcatenateOp::create(b, first.type().clone(shape), values, dim));
@@ -225,6 +335,16 @@ Tensor dynamicSlice(const Tensor &x, int64_t dim, const Tensor &start, int64_t s
   dim = dim < 0 ? dim + x.rank() : dim;
   SmallVector<int64_t> sizes(x.shape());
   sizes[dim] = size;
+  if (llvm::any_of(sizes, isDynamic)) {
+    // A gather of one slice, whose sizes may be values.
+    Builder &b = x.builder();
+    auto numbers = stablehlo::GatherDimensionNumbersAttr::get(
+        b.getContext(), llvm::to_vector(llvm::seq<int64_t>(0, x.rank())), /*collapsedSliceDims=*/{},
+        /*operandBatchingDims=*/{}, /*startIndicesBatchingDims=*/{}, /*startIndexMap=*/{dim}, /*indexVectorDim=*/0);
+    Tensor index(b, stablehlo::ReshapeOp::create(b, RankedTensorType::get({1}, start.element()), start));
+    return Tensor(b,
+                  stablehlo::DynamicGatherOp::create(b, x.type().clone(sizes), x, index, extentsOf(x, sizes), numbers));
+  }
   return Tensor(x.builder(), stablehlo::DynamicSliceOp::create(x.builder(), x.type().clone(sizes), x,
                                                                startIndices(x, dim, start), sizes));
 }
@@ -233,6 +353,48 @@ Tensor dynamicUpdate(const Tensor &x, const Tensor &update, int64_t dim, const T
   dim = dim < 0 ? dim + x.rank() : dim;
   return Tensor(x.builder(),
                 stablehlo::DynamicUpdateSliceOp::create(x.builder(), x.type(), x, update, startIndices(x, dim, start)));
+}
+
+//===----------------------------------------------------------------------===//
+// Open shapes
+//===----------------------------------------------------------------------===//
+
+OpenShapes::OpenShapes(Builder &b) : b(b), outer(b.getListener()) { b.setListener(this); }
+OpenShapes::~OpenShapes() { b.setListener(outer); }
+
+void OpenShapes::notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) {
+  if (isa<stablehlo::BroadcastInDimOp, stablehlo::IotaOp, stablehlo::ReshapeOp>(op) &&
+      !cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape())
+    open.push_back(op);
+}
+
+LogicalResult OpenShapes::close(Operation *op, ValueRange references) {
+  auto countDynamic = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor ? llvm::count_if(tensor.getShape(), isDynamic) : 0;
+  };
+  for (Operation *maker : open) {
+    auto type = cast<RankedTensorType>(maker->getResult(0).getType());
+    auto reference =
+        llvm::find_if(references, [&](Value value) { return countDynamic(value.getType()) == countDynamic(type); });
+    if (reference == references.end())
+      return op->emitError() << "'" << op->getName() << "' is not supported with these dynamic dimensions: " << type
+                             << " is needed on the way, and no operand has its extents";
+    Builder at(maker->getLoc(), maker);
+    Tensor extents = extentsOf(Tensor(at, *reference), type.getShape());
+    Value closed;
+    if (auto broadcast = dyn_cast<stablehlo::BroadcastInDimOp>(maker))
+      closed = stablehlo::DynamicBroadcastInDimOp::create(at, type, broadcast.getOperand(), extents,
+                                                          broadcast.getBroadcastDimensions(), nullptr, nullptr);
+    else if (auto iota = dyn_cast<stablehlo::IotaOp>(maker))
+      closed = stablehlo::DynamicIotaOp::create(at, type, extents, iota.getIotaDimension());
+    else
+      closed = stablehlo::DynamicReshapeOp::create(at, type, maker->getOperand(0), extents);
+    maker->getResult(0).replaceAllUsesWith(closed);
+    maker->erase();
+  }
+  open.clear();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

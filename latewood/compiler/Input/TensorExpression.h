@@ -11,7 +11,11 @@
 // emits six operations where the builder stands. A number next to a tensor is a constant of the tensor's type. Operands
 // of an operator have one type; nothing is broadcast or converted silently.
 //
-// All shapes are static here: the pass that uses this refuses others first.
+// Extents may be dynamic. A shape here is a list of numbers, in which `?` (ShapedType::kDynamic) stands for the extent
+// of the tensor that something is made from: the first `?` of the result is the first of the operand, and so on. Where
+// there is no such tensor (an iota, a constant, a broadcast of a number), the operation is left open: it has a dynamic
+// type and no extents, which no other program has. An OpenShapes around the expressions closes them with the extents of
+// a tensor.
 #pragma once
 
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
@@ -46,6 +50,29 @@ private:
   mlir::ImplicitLocOpBuilder *b = nullptr;
   mlir::Value value;
 };
+
+/// While it exists, operations that a builder makes are watched; `close` gives the open ones the extents, `?` by `?`,
+/// of the first of `references` that has as many.
+class OpenShapes : public mlir::OpBuilder::Listener {
+public:
+  explicit OpenShapes(mlir::ImplicitLocOpBuilder &b);
+  ~OpenShapes() override;
+  /// Fails, with an error at `op`, where none has.
+  llvm::LogicalResult close(mlir::Operation *op, mlir::ValueRange references);
+
+private:
+  void notifyOperationInserted(mlir::Operation *op, mlir::OpBuilder::InsertPoint previous) override;
+
+  mlir::ImplicitLocOpBuilder &b;
+  mlir::OpBuilder::Listener *outer;
+  llvm::SmallVector<mlir::Operation *> open;
+};
+
+/// Whether a tensor of this type has no elements, as far as the type says.
+inline bool isKnownEmpty(mlir::RankedTensorType type) { return llvm::is_contained(type.getShape(), 0); }
+inline bool isDynamic(int64_t extent) { return mlir::ShapedType::isDynamic(extent); }
+/// The product of extents; `?` when one is.
+int64_t multiplyExtents(llvm::ArrayRef<int64_t> extents);
 
 //===----------------------------------------------------------------------===//
 // Constants
@@ -128,8 +155,15 @@ Tensor bitcast(const Tensor &x, mlir::Type element);
 // Shapes
 //===----------------------------------------------------------------------===//
 
+/// The extent of a dimension as a 0-dimensional i32.
+Tensor extentOf(const Tensor &x, int64_t dim);
+/// The extents of `shape` as a vector of i32, with those of `x` for `?`.
+Tensor extentsOf(const Tensor &x, llvm::ArrayRef<int64_t> shape);
+
 Tensor reshape(const Tensor &x, llvm::ArrayRef<int64_t> shape);
 Tensor broadcast(const Tensor &x, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> dims);
+/// `x` in the shape of `like`.
+Tensor broadcastLike(const Tensor &x, const Tensor &like, llvm::ArrayRef<int64_t> dims);
 /// `x`, whose dimensions are the leading ones of `shape`.
 Tensor broadcastLeading(const Tensor &x, llvm::ArrayRef<int64_t> shape);
 Tensor transpose(const Tensor &x, llvm::ArrayRef<int64_t> permutation);

@@ -337,3 +337,48 @@ void ResultAccuracyAttr::print(AsmPrinter &printer) const {
   field("mode", [&] { printer << getMode(); });
   printer << '>';
 }
+
+//===----------------------------------------------------------------------===//
+// Bounds
+//===----------------------------------------------------------------------===//
+
+Attribute BoundsAttr::parse(AsmParser &parser, Type) {
+  SmallVector<int64_t> bounds;
+  auto parseBound = [&]() -> ParseResult {
+    if (succeeded(parser.parseOptionalQuestion())) {
+      bounds.push_back(ShapedType::kDynamic);
+      return success();
+    }
+    return parser.parseInteger(bounds.emplace_back());
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, parseBound))
+    return {};
+  return get(parser.getContext(), bounds);
+}
+
+void BoundsAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  llvm::interleaveComma(getBounds(), printer, [&](int64_t bound) {
+    if (ShapedType::isDynamic(bound))
+      printer << '?';
+    else
+      printer << bound;
+  });
+  printer << '>';
+}
+
+LogicalResult BoundsAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
+                                         function_ref<InFlightDiagnostic()> emitError) const {
+  if (getBounds().size() != shape.size())
+    return emitError() << "bounds are one per dimension, but there are " << getBounds().size() << " for "
+                       << shape.size() << " dimensions";
+  for (auto [dimension, bound, extent] : llvm::enumerate(getBounds(), shape)) {
+    if (ShapedType::isDynamic(bound))
+      continue;
+    if (!ShapedType::isDynamic(extent))
+      return emitError() << "dimension " << dimension << " has the extent " << extent << " and can have no bound";
+    if (bound < 0)
+      return emitError() << "the bound of dimension " << dimension << " is negative: " << bound;
+  }
+  return success();
+}

@@ -10,6 +10,7 @@
 #define LATEWOOD_COMPILER_DIALECT_STABLEHLO_STABLEHLOATTRIBUTES_TD
 
 include "latewood/compiler/Dialect/StableHLO/StableHLODialect.td"
+include "mlir/IR/TensorEncoding.td"
 
 //===----------------------------------------------------------------------===//
 // Enumerations
@@ -148,6 +149,14 @@ def StableHLO_ResultAccuracy : StableHLO_Attr<"ResultAccuracy", "result_accuracy
                         "::latewood::stablehlo::ResultAccuracyModeAttr":$mode);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
+}
+
+// Written as the encoding of a tensor type: `tensor<?x4xf32, #stablehlo.bounds<16, ?>>`.
+def StableHLO_Bounds : AttrDef<StableHLO_Dialect, "Bounds", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let mnemonic = "bounds";
+  let summary = "the largest extent of each dynamic dimension of a tensor, where there is one";
+  let parameters = (ins StableHLO_Dims:$bounds);
+  let hasCustomAssemblyFormat = 1;
 }
 
 // A memory layout of a custom call's operand or result: dimensions from minor to major.

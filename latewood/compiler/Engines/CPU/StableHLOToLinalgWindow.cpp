@@ -52,7 +52,9 @@ struct Scan {
   bool isReverse;
 };
 
-/// A dimension whose extent is not known is none that a window of known size covers.
+/// A window this long covers any dimension.
+constexpr int64_t kWholeWindow = int64_t(1) << 40;
+
 std::optional<Scan> matchScan(const Window &window, ArrayRef<int64_t> shape) {
   std::optional<Scan> scan;
   for (auto [dim, extent] : llvm::enumerate(shape)) {
@@ -61,8 +63,10 @@ std::optional<Scan> matchScan(const Window &window, ArrayRef<int64_t> shape) {
     int64_t low = window.low[dim], high = window.high[dim];
     if (window.size[dim] == 1 && low == 0 && high == 0)
       continue;
-    bool isForward = low == extent - 1 && high == 0, isReverse = low == 0 && high == extent - 1;
-    if (scan || window.size[dim] != extent || (!isForward && !isReverse))
+    int64_t reach = window.size[dim] - 1;
+    bool isForward = low == reach && high == 0, isReverse = low == 0 && high == reach;
+    bool covers = window.size[dim] >= (ShapedType::isDynamic(extent) ? kWholeWindow : extent);
+    if (scan || !covers || (!isForward && !isReverse))
       return std::nullopt;
     scan = Scan{static_cast<int64_t>(dim), isReverse};
   }

@@ -76,6 +76,10 @@ public:
       : metadata(metadata), endOfMetadata(endOfMetadata), fileSize(fileSize) {}
 
   std::string run() {
+    // Before any of them is read.
+    checkAlignment();
+    if (!problem.empty())
+      return problem;
     checkSegments();
     checkConstants();
     checkImages();
@@ -91,6 +95,26 @@ public:
   }
 
 private:
+  /// FlatBuffers' verifier looks at where a list begins, which is a number of four bytes; its elements may need more.
+  void checkAlignment() {
+    auto check = [&](const Shape *list) {
+      if (list && reinterpret_cast<uintptr_t>(list->Data()) % alignof(int64_t) != 0)
+        fail("a list of numbers is not aligned");
+    };
+    for (uint32_t i = 0; i < count(metadata.constants()); ++i)
+      check(metadata.constants()->Get(i)->shape());
+    for (uint32_t f = 0; f < count(metadata.functions()); ++f)
+      for (const auto *values : {metadata.functions()->Get(f)->arguments(), metadata.functions()->Get(f)->results()})
+        for (uint32_t i = 0; i < count(values); ++i) {
+          const Value &value = *values->Get(i);
+          check(value.shape());
+          for (const Bounds *bounds : {value.bounds(), value.value_bounds()})
+            if (bounds)
+              for (const Shape *list : {bounds->min(), bounds->opt(), bounds->max()})
+                check(list);
+        }
+  }
+
   void fail(std::string message) {
     if (problem.empty())
       problem = std::move(message);

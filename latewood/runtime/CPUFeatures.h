@@ -3,8 +3,8 @@
 // Which instruction set features this machine and its operating system offer, by LLVM's names, so that a file for
 // another CPU is refused with the names of what is missing instead of dying of an illegal instruction.
 //
-// The environment variable LATEWOOD_HIDE_CPU_FEATURES (names, separated by commas; read once) makes the process do as if
-// the machine lacked some: for tests, and for measuring what the code for a lesser machine does.
+// The environment variable LATEWOOD_HIDE_CPU_FEATURES (names, separated by commas; read once) makes the process do as
+// if the machine lacked some: for tests, and for measuring what the code for a lesser machine does.
 
 #ifndef LATEWOOD_RUNTIME_CPUFEATURES_H
 #define LATEWOOD_RUNTIME_CPUFEATURES_H

@@ -291,9 +291,9 @@ LATEWOOD_C_API latewood_status *latewood_session_call(latewood_session *session,
                                                       latewood_buffer *const *arguments, size_t argument_count,
                                                       latewood_buffer **results, size_t result_count);
 
-/* The shape that result `result` of such a call would have, without the call: from the arguments' extents and small integers
- * in them. `extents` has one entry for each dimension of the result; -1 stands for an extent that only the call itself finds
- * out. Fails where the call would fail for its arguments' shapes. */
+/* The shape that result `result` of such a call would have, without the call: from the arguments' extents and small
+ * integers in them. `extents` has one entry for each dimension of the result; -1 stands for an extent that only the
+ * call itself finds out. Fails where the call would fail for its arguments' shapes. */
 LATEWOOD_C_API latewood_status *latewood_session_output_shape(latewood_session *session,
                                                               const latewood_function *function,
                                                               latewood_buffer *const *arguments, size_t argument_count,

@@ -79,7 +79,8 @@ public:
     }
     Value count = reduce->getResult(0);
     Value none = compare(ComparisonDirection::EQ, count, zero);
-    std::string message = (check + " failed: {0} of " + Twine(type.getNumElements()) + " elements differ").str();
+    std::string total = type.hasStaticShape() ? " of " + std::to_string(type.getNumElements()) : std::string();
+    std::string message = (check + " failed: {0}" + total + " elements differ").str();
     plan::AssertOp::create(b, none, message, ValueRange{count});
     return none;
   }

@@ -90,6 +90,7 @@ public:
   }
 
   void runOnOperation() override {
+    getOperation().walk([&](stablehlo::CustomCallOp call) { dropShapeOperands(call); });
     // Inner operations come first, so that none is touched after the one around it is gone.
     SmallVector<std::pair<Operation *, Expansion>> found;
     bool changed;
@@ -126,6 +127,22 @@ public:
   }
 
 private:
+  /// A call of dynamic results takes their shapes as its last operands, when it says so. An expansion finds shapes by
+  /// itself.
+  void dropShapeOperands(stablehlo::CustomCallOp call) {
+    auto shapes = call->getAttrOfType<DenseIntElementsAttr>("indices_of_shape_operands");
+    if (!shapes || !table.lookup(call))
+      return;
+    int64_t first = call->getNumOperands() - shapes.getNumElements();
+    for (auto [i, place] : llvm::enumerate(shapes.getValues<APInt>()))
+      if (first < 0 || place.getSExtValue() != first + static_cast<int64_t>(i))
+        return;
+    call->eraseOperands(first, shapes.getNumElements());
+    call->removeAttr("indices_of_shape_operands");
+    if (std::optional<ArrayAttr> layouts = call.getOperandLayouts())
+      call.setOperandLayoutsAttr(ArrayAttr::get(&getContext(), layouts->getValue().take_front(first)));
+  }
+
   ExpansionTable table;
 };
 

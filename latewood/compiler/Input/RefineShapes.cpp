@@ -219,6 +219,11 @@ SmallVector<Type> inferTypes(Operation *op) {
         }
       })
       .Default([&](Operation *) {
+        if (op->hasTrait<stablehlo::ElementwiseTrait>())
+          for (Value operand : op->getOperands())
+            for (Type &type : types)
+              if (shapeOf(operand).size() == cast<RankedTensorType>(type).getShape().size())
+                type = merge(type, operand.getType());
         auto inference = dyn_cast<InferTypeOpInterface>(op);
         SmallVector<Type> inferred;
         if (!inference ||

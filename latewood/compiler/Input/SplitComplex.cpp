@@ -38,9 +38,11 @@ Type partType(Type type) {
 
 /// Moves elements without looking at them.
 bool movesData(Operation *op) {
-  return isa<stablehlo::BroadcastInDimOp, stablehlo::ConcatenateOp, stablehlo::DynamicSliceOp,
-             stablehlo::DynamicUpdateSliceOp, stablehlo::GatherOp, stablehlo::PadOp, stablehlo::ReshapeOp,
-             stablehlo::ReverseOp, stablehlo::SelectOp, stablehlo::SliceOp, stablehlo::TransposeOp>(op);
+  return isa<stablehlo::BroadcastInDimOp, stablehlo::ConcatenateOp, stablehlo::DynamicBroadcastInDimOp,
+             stablehlo::DynamicGatherOp, stablehlo::DynamicPadOp, stablehlo::DynamicReshapeOp,
+             stablehlo::DynamicSliceOp, stablehlo::DynamicUpdateSliceOp, stablehlo::GatherOp, stablehlo::PadOp,
+             stablehlo::RealDynamicSliceOp, stablehlo::ReshapeOp, stablehlo::ReverseOp, stablehlo::SelectOp,
+             stablehlo::SetDimensionSizeOp, stablehlo::SliceOp, stablehlo::TransposeOp>(op);
 }
 
 /// Takes as many values of whatever type as it is given.
@@ -57,8 +59,6 @@ public:
     OpBuilder b(&entry, entry.begin());
     for (BlockArgument argument : entry.getArguments())
       if (isComplex(argument)) {
-        if (!cast<RankedTensorType>(argument.getType()).hasStaticShape())
-          return function.emitError() << "complex arguments need static shapes, got " << argument.getType();
         if (!argument.use_empty())
           takeApart(b, argument);
       }
@@ -160,10 +160,6 @@ private:
     auto isComplexType = [](Type type) { return isComplex(type); };
     if (llvm::none_of(op->getOperandTypes(), isComplexType) && llvm::none_of(op->getResultTypes(), isComplexType))
       return splitRegions(op);
-    for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
-      if (auto shaped = dyn_cast<ShapedType>(type); shaped && !shaped.hasStaticShape())
-        return op->emitError() << "'" << op->getName() << "' on complex elements needs static shapes, got " << type;
-
     if (isa<func::ReturnOp>(op)) {
       for (OpOperand &operand : op->getOpOperands())
         if (isComplex(operand.get()) && !isBorder(operand.get())) {
@@ -181,13 +177,23 @@ private:
           stablehlo::IotaOp::create(b, cast<RankedTensorType>(partType(iota.getType())), iota.getIotaDimension());
       return replace(op, {re, Tensor(b, re).like(0.0)});
     }
+    if (auto iota = dyn_cast<stablehlo::DynamicIotaOp>(op)) {
+      Value re = stablehlo::DynamicIotaOp::create(b, cast<RankedTensorType>(partType(iota.getType())),
+                                                  iota.getOutputShape(), iota.getIotaDimension());
+      return replace(op, {re, Tensor(b, re).like(0.0)});
+    }
+    // A shape is that of either part.
+    if (isa<stablehlo::GetDimensionSizeOp>(op)) {
+      op->setOperand(0, parts.at(op->getOperand(0)).first);
+      return success();
+    }
     if (auto conversion = dyn_cast<stablehlo::ConvertOp>(op))
       return splitConversion(b, conversion);
     if (auto cast = dyn_cast<stablehlo::BitcastConvertOp>(op))
       return splitBitcast(b, cast);
     if (movesData(op))
       return replace(op, {clonePart(b, op, 0), clonePart(b, op, 1)});
-    if (isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp>(op))
+    if (isa<stablehlo::DotGeneralOp, stablehlo::ConvolutionOp, stablehlo::DynamicConvOp>(op))
       return splitProduct(b, op);
     if (auto map = dyn_cast<stablehlo::MapOp>(op); map && isComplex(map.getType()))
       return splitMap(b, map);
@@ -308,7 +314,8 @@ private:
     Complex x = partsOf(b, op->getOperand(0)), y = partsOf(b, op->getOperand(1));
     auto product = [&](Value lhs, Value rhs) {
       Operation *clone = b.insert(op->cloneWithoutRegions());
-      clone->setOperands({lhs, rhs});
+      clone->setOperand(0, lhs);
+      clone->setOperand(1, rhs);
       clone->getResult(0).setType(partType(op->getResult(0).getType()));
       return Tensor(b, clone->getResult(0));
     };

@@ -41,9 +41,11 @@ func.func @lgamma(%x: tensor<8xbf16>) -> tensor<8xbf16> {
 
 // -----
 
-// Tests that an operation of a dynamic shape is left to engines.
+// Tests that constants have the shape of the operand where it is dynamic.
 // CHECK-LABEL: func @dynamic
-// CHECK: chlo.lgamma
+// CHECK: stablehlo.get_dimension_size
+// CHECK: stablehlo.dynamic_broadcast_in_dim
+// CHECK-NOT: chlo.
 func.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
   %0 = chlo.lgamma %x : tensor<?xf32> -> tensor<?xf32>
   return %0 : tensor<?xf32>
@@ -150,4 +152,71 @@ func.func @alone(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %0 = "stablehlo.all_gather"(%x) {all_gather_dim = 0 : i64, replica_groups = dense<0> : tensor<1x1xi64>} : (tensor<4xf32>) -> tensor<4xf32>
   %1 = "stablehlo.collective_permute"(%x) {source_target_pairs = dense<0> : tensor<1x2xi64>} : (tensor<4xf32>) -> tensor<4xf32>
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Tests that batches may be dynamic: slices at computed places are gathers whose sizes are extents.
+// CHECK-LABEL: func @batched_cholesky
+// CHECK: stablehlo.dynamic_iota
+// CHECK: stablehlo.while
+// CHECK: "stablehlo.dynamic_gather"
+// CHECK-NOT: stablehlo.cholesky
+func.func @batched_cholesky(%x: tensor<?x8x8xf32>) -> tensor<?x8x8xf32> {
+  %0 = stablehlo.cholesky %x, lower = true : tensor<?x8x8xf32>
+  return %0 : tensor<?x8x8xf32>
+}
+
+// -----
+
+// Tests that the mean over dynamic dimensions divides by their product.
+// CHECK-LABEL: func @normalization
+// CHECK: stablehlo.get_dimension_size %{{.*}}, dim = 0
+// CHECK: stablehlo.divide
+// CHECK-NOT: batch_norm
+func.func @normalization(%x: tensor<?x4xf32>, %s: tensor<4xf32>) -> tensor<?x4xf32> {
+  %0:3 = "stablehlo.batch_norm_training"(%x, %s, %s) {epsilon = 1.0e-3 : f32, feature_index = 1 : i64}
+      : (tensor<?x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<?x4xf32>, tensor<4xf32>, tensor<4xf32>)
+  return %0#0 : tensor<?x4xf32>
+}
+
+// -----
+
+// Tests that a window of the dimension's length that is computed becomes one that is longer than any dimension, and that
+// the host asserts the length.
+// CHECK-LABEL: func @prefix_sums
+// CHECK: %[[REACHES:.*]] = stablehlo.compare GE
+// CHECK: plan.assert %[[REACHES]], "a window of {0} elements moves over {1}
+// CHECK: "stablehlo.reduce_window"
+// CHECK-SAME: padding = dense<{{\[\[}}1099511627775, 0]]>
+// CHECK-SAME: window_dimensions = array<i64: 1099511627776>
+func.func @prefix_sums(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %one = stablehlo.constant dense<1> : tensor<1xi32>
+  %less = stablehlo.constant dense<-1> : tensor<i32>
+  %none = stablehlo.constant dense<0> : tensor<1xi32>
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %size = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %before = stablehlo.add %n, %less : tensor<i32>
+  %low = stablehlo.reshape %before : (tensor<i32>) -> tensor<1xi32>
+  %pair = stablehlo.concatenate %low, %none, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %padding = stablehlo.reshape %pair : (tensor<2xi32>) -> tensor<1x2xi32>
+  %0 = stablehlo.custom_call @stablehlo.dynamic_reduce_window(%x, %zero, %size, %one, %one, %one, %padding) {called_computations = [@sum]}
+      : (tensor<?xf32>, tensor<f32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>, tensor<1x2xi32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+func.func private @sum(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.add %a, %b : tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+// Tests that the largest elements of a computed number are the first ones of a sort.
+// CHECK-LABEL: func @top_k
+// CHECK: "stablehlo.sort"
+// CHECK: stablehlo.real_dynamic_slice
+func.func @top_k(%x: tensor<4x?xf32>, %k: tensor<i32>) -> (tensor<4x?xf32>, tensor<4x?xi32>) {
+  %0:2 = stablehlo.custom_call @stablehlo.dynamic_top_k(%x, %k) : (tensor<4x?xf32>, tensor<i32>) -> (tensor<4x?xf32>, tensor<4x?xi32>)
+  return %0#0, %0#1 : tensor<4x?xf32>, tensor<4x?xi32>
 }

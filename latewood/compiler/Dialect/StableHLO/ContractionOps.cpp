@@ -152,7 +152,11 @@ static LogicalResult verifyConvolution(Op op) {
     return fail("C1") << "operands of one rank of at least 2, but got " << lhs << " and " << rhs;
   auto checkPositive = [&](std::optional<ArrayRef<int64_t>> list, StringRef name, StringRef size,
                            StringRef positive) -> LogicalResult {
-    if (list && static_cast<int64_t>(list->size()) != spatial)
+    // Exporters have written dynamic convolutions with more entries, all of them equal; those are as good as the first
+    // ones.
+    bool isLonger = std::is_same_v<Op, DynamicConvOp> && list && static_cast<int64_t>(list->size()) > spatial &&
+                    llvm::all_equal(*list);
+    if (list && static_cast<int64_t>(list->size()) != spatial && !isLonger)
       return fail(size) << "one entry of " << name << " for each of the " << spatial << " spatial dimensions";
     if (list && llvm::any_of(*list, [](int64_t entry) { return entry <= 0; }))
       return fail(positive) << "positive " << name;

@@ -22,10 +22,20 @@ func.func @custom_call(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Tests that dynamic shapes are refused.
-// expected-error @below {{the CPU engine does not support dynamic shapes yet: the signature has type 'tensor<?xf32>'}}
+// Tests that extents that nobody knows are refused: plan.with_shape says them.
 func.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
-  return %x : tensor<?xf32>
+  // expected-error @below {{an operand of type tensor<?xf32> whose extents are not known as scalars}}
+  %0 = stablehlo.tanh %x : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
+// Tests that paddings that nobody knows are refused: plan.with_values says them.
+func.func @padding(%x: tensor<4xf32>, %v: tensor<f32>, %p: tensor<1xi32>) -> tensor<6xf32> {
+  // expected-error @below {{an operand whose values are not known as scalars}}
+  %0 = stablehlo.dynamic_pad %x, %v, %p, %p, %p : (tensor<4xf32>, tensor<f32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<6xf32>
+  return %0 : tensor<6xf32>
 }
 
 // -----

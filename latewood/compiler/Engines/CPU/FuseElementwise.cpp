@@ -241,8 +241,11 @@ struct FuseElementwisePass : cpu::impl::FuseElementwisePassBase<FuseElementwiseP
     linalg::populateInlineConstantOperandsPatterns(patterns);
     patterns.add<ReadThroughUnitReshape>(&getContext());
     GenericOp::getCanonicalizationPatterns(patterns, &getContext());
-    // A chain fuses step by step; ten rounds, the default, do not reach the end of a long one.
-    return applyPatternsGreedily(function, std::move(patterns), GreedyRewriteConfig().setMaxIterations(1000));
+    // A chain fuses step by step; ten rounds, the default, do not reach the end of a long one. Regions are simplified
+    // between rounds, all of them again, which is nothing to what they hold: single blocks.
+    return applyPatternsGreedily(
+        function, std::move(patterns),
+        GreedyRewriteConfig().setMaxIterations(1000).setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled));
   }
 
   /// Operations per element that are cheaper than to write and read the element.

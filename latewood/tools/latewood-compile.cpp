@@ -147,25 +147,35 @@ llvm::Expected<Arguments> parseArguments(int argc, char **argv) {
   return result;
 }
 
-// Writes beside the target and renames, so that a file is whole or not there.
+llvm::Error writeTo(llvm::raw_fd_ostream &os, llvm::StringRef path, llvm::StringRef data) {
+  os << data;
+  os.flush();
+  if (std::error_code error = os.error()) {
+    os.clear_error();
+    return llvm::createStringError("cannot write '" + path + "': " + error.message());
+  }
+  return llvm::Error::success();
+}
+
+// Writes beside the target and renames, so that a file is whole or not there. What is no file of its own (a device, a
+// pipe, a link) is written where it is: renaming would put a file in its place.
 llvm::Error writeFile(llvm::StringRef path, llvm::StringRef data) {
-  if (path == "-") {
-    llvm::outs() << data;
-    llvm::outs().flush();
-    return llvm::Error::success();
+  if (path == "-")
+    return writeTo(llvm::outs(), "standard output", data);
+  llvm::sys::fs::file_status status;
+  if (!llvm::sys::fs::status(path, status, /*follow=*/false) &&
+      status.type() != llvm::sys::fs::file_type::regular_file) {
+    std::error_code error;
+    llvm::raw_fd_ostream os(path, error);
+    return error ? llvm::createStringError("cannot write '" + path + "': " + error.message()) : writeTo(os, path, data);
   }
   auto file = llvm::sys::fs::TempFile::create(path + ".%%%%%%", llvm::sys::fs::all_read | llvm::sys::fs::owner_write);
   if (!file)
     return llvm::createStringError("cannot write '" + path + "': " + llvm::toString(file.takeError()));
-  {
-    llvm::raw_fd_ostream os(file->FD, /*shouldClose=*/false);
-    os << data;
-    os.flush();
-    if (std::error_code error = os.error()) {
-      os.clear_error();
-      llvm::consumeError(file->discard());
-      return llvm::createStringError("cannot write '" + path + "': " + error.message());
-    }
+  llvm::raw_fd_ostream os(file->FD, /*shouldClose=*/false);
+  if (llvm::Error error = writeTo(os, path, data)) {
+    llvm::consumeError(file->discard());
+    return error;
   }
   return file->keep(path);
 }

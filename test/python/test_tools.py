@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The command line: latewood-compile makes the file that latewood-run runs; wrong input ends with a message and status 1."""
 
+import os
 import subprocess
 
 import models
@@ -69,3 +70,23 @@ def test_wrong_files_and_arguments(tools, add, tmp_path):
     data = path.read_bytes()
     (tmp_path / "short.lwx").write_bytes(data[: len(data) // 2])
     assert tools("latewood-run", tmp_path / "short.lwx", "--inspect", status=1).stderr
+
+
+def test_what_is_no_file_of_its_own_is_written_in_place(build, add, add_text, tmp_path):
+    program, file, link = tmp_path / "add.mlir", tmp_path / "add.lwx", tmp_path / "link.lwx"
+    program.write_text(add_text)
+    file.write_bytes(b"")
+    for write in (
+        lambda path: subprocess.run([build / "bin" / "latewood-compile", program, "-o", path], check=True),
+        add.save,
+    ):
+        link.unlink(missing_ok=True)
+        link.symlink_to(file)
+        write(link)
+        assert link.is_symlink() and file.read_bytes() == link.read_bytes() != b""
+    # A pipe.
+    read, write_end = os.pipe()
+    with os.fdopen(write_end, "wb"):
+        add.save(f"/proc/self/fd/{write_end}")
+    with os.fdopen(read, "rb") as pipe:
+        assert pipe.read() == add.serialize()

@@ -43,12 +43,16 @@ class Executable(_runtime.Executable):
         """Writes the file. What is at `path` is replaced at once and as a whole, so that a program that has the old file
         mapped keeps its contents."""
         target = Path(path)
-        temporary = target.with_name(f".{target.name}.{os.getpid()}")
+        # A device, a pipe, a link: renaming would put a file in its place.
+        in_place = target.is_symlink() or (target.exists() and not target.is_file())
+        written = target if in_place else target.with_name(f".{target.name}.{os.getpid()}")
         try:
-            temporary.write_bytes(self.serialize())
-            os.replace(temporary, target)
+            written.write_bytes(self.serialize())
+            if not in_place:
+                os.replace(written, target)
         except OSError as error:
-            temporary.unlink(missing_ok=True)
+            if not in_place:
+                written.unlink(missing_ok=True)
             raise LatewoodError(f"cannot write '{target}': {error.strerror or error}", "Unavailable") from None
 
     def __repr__(self) -> str:

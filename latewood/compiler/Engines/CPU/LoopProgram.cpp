@@ -403,9 +403,9 @@ static std::optional<Access> matchFill(Value value, function_ref<Value(Value)> o
   Value yielded = fill.getBody()->getTerminator()->getOperand(cast<OpResult>(value).getResultNumber());
   Access access;
   access.kind = Access::Kind::Scalar;
-  if (auto argument = dyn_cast<BlockArgument>(yielded)) {
+  if (auto argument = dyn_cast<BlockArgument>(yielded); argument && argument.getOwner() == fill.getBody()) {
     Value operand = fill->getOperand(argument.getArgNumber());
-    if (argument.getOwner() != fill.getBody() || isa<ShapedType>(operand.getType()))
+    if (isa<ShapedType>(operand.getType()))
       return std::nullopt;
     yielded = operand;
   }

@@ -19,7 +19,7 @@ namespace latewood::import {
 namespace {
 
 // A program of this many bytes is read in a small part of this time.
-int64_t secondsFor(uint64_t bytes) { return 20 + static_cast<int64_t>(bytes >> 20); }
+int64_t secondsFor(uint64_t bytes) { return 5 + static_cast<int64_t>(bytes >> 20); }
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -67,6 +67,18 @@ void limitMemory(uint64_t bytes) {
   _exit(0);
 }
 
+// Whether a process sleeps, and does not compute.
+bool isAsleep(pid_t process) {
+  char path[64], state = 0;
+  snprintf(path, sizeof path, "/proc/%d/stat", static_cast<int>(process));
+  if (FILE *file = fopen(path, "r")) {
+    if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+      state = 0;
+    fclose(file);
+  }
+  return state == 'S';
+}
+
 std::string describe(int status) {
   if (!WIFSIGNALED(status))
     return "reading it ends the process";
@@ -96,23 +108,21 @@ std::optional<std::string> rehearse(uint64_t bytes, llvm::function_ref<void()> w
   pollfd readable = {ends[0], POLLIN, 0};
   int waited = 0;
   do
-    waited = poll(&readable, 1, static_cast<int>(std::min<int64_t>(2 * secondsFor(bytes), 1000000)) * 1000);
+    waited = poll(&readable, 1, static_cast<int>(std::min<int64_t>(8 * secondsFor(bytes), 1000000)) * 1000);
   while (waited < 0 && errno == EINTR);
   char end;
   bool isDone = waited > 0 && read(ends[0], &end, 1) == 1;
   close(ends[0]);
+  // Then it waits for something that only a thread of this process could have given it.
+  bool isHeldUp = waited == 0 && isAsleep(child);
   if (waited == 0)
     kill(child, SIGKILL);
   int status = 0;
-  rusage usage{};
   pid_t reaped;
   do
-    reaped = wait4(child, &status, 0, &usage);
+    reaped = waitpid(child, &status, 0);
   while (reaped < 0 && errno == EINTR);
-  if (isDone)
-    return std::nullopt;
-  // It waited for something that only a thread of this process could have given it.
-  if (waited == 0 && reaped == child && usage.ru_utime.tv_sec + usage.ru_stime.tv_sec < secondsFor(bytes) / 2)
+  if (isDone || isHeldUp)
     return std::nullopt;
   // A program may have told the system that it does not care for its children: then there is no status.
   return reaped == child ? describe(status) : "reading it crashes the reader";

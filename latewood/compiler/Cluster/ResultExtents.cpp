@@ -312,7 +312,17 @@ FailureOr<SmallVector<Extents>> ShapeMaterializer::computeExtents(Operation *op)
           return isa<RankedTensorType>(operand.getType()) ? getExtents(operand) : Extents();
         });
       })
-      .Case<stablehlo::ReverseOp, stablehlo::CholeskyOp, stablehlo::DynamicUpdateSliceOp, stablehlo::SelectAndScatterOp,
+      .Case([&](stablehlo::DynamicUpdateSliceOp update) -> Result {
+        for (int64_t dimension = 0; dimension < rankOf(update.getOperand()); ++dimension) {
+          Value size = getExtent(update.getUpdate(), dimension), extent = getExtent(update.getOperand(), dimension);
+          check(scalars.compare(CmpIPredicate::sle, size, extent),
+                "'stablehlo.dynamic_update_slice' of {0} elements along dimension " + Twine(dimension) +
+                    ", which has {1}",
+                {size, extent});
+        }
+        return one(getExtents(update.getOperand()));
+      })
+      .Case<stablehlo::ReverseOp, stablehlo::CholeskyOp, stablehlo::SelectAndScatterOp,
             stablehlo::BatchNormInferenceOp>([&](auto) -> Result { return one(getExtents(op->getOperand(0))); })
       .Case([&](stablehlo::TriangularSolveOp solve) -> Result {
         unifyExtents(solve, solve.getA(), rankOf(solve.getA()) - 2, solve.getA(), rankOf(solve.getA()) - 1);

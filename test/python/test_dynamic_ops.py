@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Every kind of operation on dynamic shapes: programs that JAX exports with symbolic dimensions, compiled once, and run at extents
+of 1, a few, odd and large. JAX computes the expectations."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import export, lax
+
+from latewood import compiler, runtime
+
+EXTENTS = (1, 2, 7, 64, 301)
+
+
+def matrix(rng, n):
+    return rng.standard_normal((n, 8)).astype(np.float32)
+
+
+def vector(rng, n):
+    return rng.standard_normal(n).astype(np.float32)
+
+
+def integers(rng, n):
+    return rng.integers(-50, 50, (n,)).astype(np.int32)
+
+
+def image(rng, n):
+    return rng.standard_normal((n, 9, 9, 3)).astype(np.float32)
+
+
+def wide_image(rng, n):
+    return rng.standard_normal((2, n, 6, 3)).astype(np.float32)
+
+
+def spd(rng, n):
+    a = rng.standard_normal((n, 6, 6)).astype(np.float32)
+    return a @ a.transpose(0, 2, 1) + 6 * np.eye(6, dtype=np.float32)
+
+
+def signal(rng, n):
+    return rng.standard_normal((n, 3, 24)).astype(np.float32)
+
+
+KERNEL = np.random.default_rng(1).standard_normal((3, 3, 3, 5)).astype(np.float32)
+WEIGHTS = np.random.default_rng(2).standard_normal((8, 16)).astype(np.float32)
+
+
+def convolve(x, padding, strides=(1, 1)):
+    return lax.conv_general_dilated(x, KERNEL, strides, padding, dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+
+def scan(x):
+    def step(carry, row):
+        return carry * 0.5 + row, carry.sum()
+
+    return lax.scan(step, jnp.zeros(8, jnp.float32), x)
+
+
+def repeat_while(x):
+    return lax.while_loop(lambda s: s[0] < 5, lambda s: (s[0] + 1, jnp.sin(s[1]) + x), (0, x))[1]
+
+
+# name: (function, argument, symbolic shape)
+CASES = {
+    "add_broadcast": (lambda x: x + x[:, :1] * jnp.arange(8.0), matrix, "n, 8"),
+    "softmax": (lambda x: jax.nn.softmax(x, axis=-1), matrix, "n, 8"),
+    "softmax_dynamic": (lambda x: jax.nn.softmax(x, axis=0), matrix, "n, 8"),
+    "transpose": (lambda x: x.T * 2, matrix, "n, 8"),
+    "matmul": (lambda x: jnp.tanh(x @ WEIGHTS), matrix, "n, 8"),
+    "gram": (lambda x: x @ x.T, matrix, "n, 8"),
+    "gram_contracted": (lambda x: x.T @ x, matrix, "n, 8"),
+    "reduce_max": (lambda x: (x.max(0), x.max(1), x.argmax(0)), matrix, "n, 8"),
+    "mean_variance": (lambda x: (x.mean(), x.var(axis=0)), matrix, "n, 8"),
+    "reshape_flat": (lambda x: x.reshape(-1) + 1, matrix, "n, 8"),
+    "reshape_split": (lambda x: jnp.exp(x).reshape(x.shape[0], 2, 4), matrix, "n, 8"),
+    "reshape_merge": (lambda x: x.reshape(x.shape[0] * 2, 4).T, matrix, "n, 8"),
+    "concatenate": (lambda x: jnp.concatenate([x, x * 2, jnp.ones((3, 8), x.dtype)]), matrix, "n, 8"),
+    "pad": (lambda x: jnp.pad(x, ((1, 2), (0, 3)), constant_values=4), matrix, "n, 8"),
+    "pad_interior": (lambda x: lax.pad(x, jnp.float32(1), ((1, -1, 2), (0, 0, 0))), matrix, "n, 8"),
+    "slice": (lambda x: x[:, 2:7:2] + 1, matrix, "n, 8"),
+    "slice_dynamic": (lambda x: x[x.shape[0] // 2 :], matrix, "n, 8"),
+    "reverse": (lambda x: x[::-1, ::-1], matrix, "n, 8"),
+    "roll": (lambda x: jnp.roll(x, 1, axis=0), matrix, "n, 8"),
+    "tile": (lambda x: jnp.tile(x, (2, 1)), matrix, "n, 8"),
+    "iota": (lambda x: x + jnp.arange(x.shape[0], dtype=x.dtype)[:, None], matrix, "n, 8"),
+    "outer": (lambda x: x[:, None] * x[None, :], vector, "n"),
+    "eye": (lambda x: jnp.eye(x.shape[0]) @ x, matrix, "n, 8"),
+    "triangle": (lambda x: jnp.tril(x @ x.T), matrix, "n, 8"),
+    "select": (lambda x: jnp.where(x > 0, x, -0.1 * x), matrix, "n, 8"),
+    "clamp": (lambda x: jnp.clip(x, -0.5, x[0, 0]), matrix, "n, 8"),
+    "convert": (lambda x: (x.astype(jnp.bfloat16).astype(jnp.float32), (x * 10).astype(jnp.int8)), matrix, "n, 8"),
+    "cumsum": (lambda x: (jnp.cumsum(x, axis=0), jnp.cumsum(x, axis=1)), matrix, "n, 8"),
+    "cummax": (lambda x: lax.cummax(x, axis=0, reverse=True), vector, "n"),
+    "sort": (lambda x: (jnp.sort(x), jnp.argsort(x)), vector, "n"),
+    "sort_columns": (lambda x: jnp.sort(x, axis=0), matrix, "n, 8"),
+    "top_k": (lambda x: lax.top_k(x, 3), matrix, "n, 8"),
+    "gather_rows": (lambda x: x[jnp.array([0, -1, 5]) % x.shape[0]], matrix, "n, 8"),
+    "gather_elements": (lambda x: jnp.take_along_axis(x, jnp.argsort(x, axis=0), axis=0), matrix, "n, 8"),
+    "scatter_add": (lambda x: jnp.zeros((5, 8)).at[jnp.arange(x.shape[0]) % 5].add(x), matrix, "n, 8"),
+    "scatter_set": (lambda x: x.at[0, 1].set(9.0), matrix, "n, 8"),
+    "dynamic_slice": (lambda x: lax.dynamic_slice(x, (x.shape[0] // 3, 1), (1, 4)), matrix, "n, 8"),
+    "dynamic_update": (lambda x: lax.dynamic_update_slice(x, x[:1, :3] * 2, (x.shape[0] // 2, 2)), matrix, "n, 8"),
+    "scan": (scan, matrix, "n, 8"),
+    "while": (repeat_while, matrix, "n, 8"),
+    "cond": (lambda x: lax.cond(x.sum() > 0, jnp.sin, lambda y: y * 3, x), matrix, "n, 8"),
+    "map": (lambda x: lax.map(lambda row: row.sum() + row, x), matrix, "n, 8"),
+    "bits": (lambda x: (x << 2) ^ (x >> 1) | lax.population_count(x), integers, "n"),
+    "divisions": (lambda x: (x // 7, x % 7, jnp.sign(x)), integers, "n"),
+    "lgamma": (lambda x: (lax.lgamma(x), lax.digamma(jnp.abs(x) + 1)), vector, "n"),
+    "erf_inv": (lambda x: lax.erf_inv(jnp.tanh(x)), vector, "n"),
+    "complex": (lambda x: jnp.abs(lax.complex(x, x + 1) * lax.complex(x, -x)), vector, "n"),
+    "conv_batch": (lambda x: convolve(x, "SAME"), image, "n, 9, 9, 3"),
+    "conv_height": (lambda x: convolve(x, "SAME", (2, 2)), wide_image, "2, n, 6, 3"),
+    "max_pool": (
+        lambda x: lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "SAME"),
+        wide_image,
+        "2, n, 6, 3",
+    ),
+    "cholesky": (lambda x: jnp.linalg.cholesky(x), spd, "n, 6, 6"),
+    "solve_triangular": (lambda x: jax.scipy.linalg.solve_triangular(x, x[:, :, :2], lower=True), spd, "n, 6, 6"),
+    "fft": (lambda x: jnp.abs(jnp.fft.fft(x)), signal, "n, 3, 24"),
+    "rfft": (lambda x: jnp.fft.irfft(jnp.fft.rfft(x) * 2), signal, "n, 3, 24"),
+    "einsum": (lambda x: jnp.einsum("bij,bkj->bik", x, x), spd, "n, 6, 6"),
+    "gradient": (jax.grad(lambda x: (jnp.tanh(x @ WEIGHTS) ** 2).mean()), matrix, "n, 8"),
+    "random": (lambda x: x[:, 0] + jax.random.uniform(jax.random.key(3), (x.shape[0],)), matrix, "n, 8"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_operation(name):
+    function, make, shape = CASES[name]
+    rng = np.random.default_rng(0)
+    spec = jax.ShapeDtypeStruct(export.symbolic_shape(shape), make(rng, 2).dtype)
+    program = export.export(jax.jit(function), platforms=["cpu"])(spec)
+    client = compiler.CompilerClient()
+    module = compiler.Module.parse(str(program.mlir_module()))
+    executable = client.stablehlo_to_executable(module, compiler.StableHLOToExecutableOptions([]))
+    runtime_client = runtime.RuntimeClient()
+    session = runtime.RuntimeSession(runtime_client, runtime.RuntimeSessionOptions(), executable)
+    for extent in EXTENTS:
+        argument = make(rng, extent)
+        expected = jax.tree.leaves(jax.jit(function)(argument))
+        inputs = [runtime_client.create_memref(argument)]
+        results = [np.asarray(result) for result in session.execute_function("main", in_args=inputs)]
+        assert len(results) == len(expected)
+        for result, value in zip(results, expected, strict=True):
+            value = np.asarray(value)
+            assert result.shape == value.shape and result.dtype == value.dtype
+            np.testing.assert_allclose(result, value, rtol=2e-4, atol=2e-4, err_msg=f"{name} at {extent}")

@@ -77,7 +77,7 @@ PROGRAMS = {
     "batched matmul": (["matrix_multiply"], lambda a, b: a @ b, normal(2, 3, 5, 7), normal(2, 3, 7, 4)),
     "matmul by a matrix": (["matrix_multiply"], lambda a, b: a @ b, normal(2, 3, 5, 7), normal(7, 4)),
     "einsum": (["matrix_multiply"], lambda a, b: (jnp.einsum("bsnh,nhd->bsd", a, b), jnp.einsum("bqhd,bkhd->bhqk", a, a)), normal(2, 5, 3, 4), normal(3, 4, 6)),
-    "outer product": (["matrix_multiply"], lambda a, b: jnp.outer(a, b), normal(5), normal(4)),
+    "outer product": (["element_wise"], lambda a, b: jnp.outer(a, b), normal(5), normal(4)),
     "f16 matmul": (["matrix_multiply"], lambda a: a @ a.T, normal(6, 8, dtype=np.float16)),
     "convolution": (["convolution"], convolution((1, 1), "SAME"), IMAGE, KERNEL),
     "strided convolution": (["convolution"], convolution((2, 2), "VALID"), IMAGE, KERNEL),
@@ -90,7 +90,7 @@ PROGRAMS = {
     "min pool of a vector": (["pooling"], lambda x: lax.reduce_window(x, jnp.inf, lax.min, (4,), (3,), "VALID"), V),
     "reshape and transpose": (["shuffle"], lambda x: x.reshape(2, 3, 8).transpose(2, 0, 1).reshape(8, 6), X),
     "slices": (["slice"], lambda x: (x[1:5:2, ::-1], x[-1], x[:, 3], x[..., ::3]), X),
-    "concatenate and pad": (["concatenation", "slice"], lambda x: (jnp.concatenate([x, x * 2], 1), jnp.pad(x, ((1, 2), (0, 3)), constant_values=7.0), lax.pad(x, 1.5, ((0, 1, 2), (2, -3, 1)))), X),
+    "concatenate and pad": (["concatenation", "slice"], lambda x: (jnp.concatenate([x, x * 2], 1), jnp.pad(x, ((1, 2), (0, 3)), constant_values=7.0), lax.pad(x, np.float32(1.5), ((0, 1, 2), (2, -3, 1)))), X),
     "iota": (["linspace"], lambda x: (jnp.arange(5) + x[0, :5].astype(jnp.int32), jnp.arange(8.0) * x, lax.broadcasted_iota(jnp.int32, (6, 8), 0) * x), X),
     "eye and triangle": (["element_wise"], lambda x: (jnp.eye(6, 8) * x, jnp.tril(x), jnp.triu(x, 1)), X),
     "broadcast": (["element_wise"], lambda x, v: x + v + v[:1] + x[:, :1] + 3, X, normal(8)),
@@ -165,7 +165,7 @@ def test_bert_layers():
 
     def bert(tokens, lengths):
         mask = (jnp.arange(9) < lengths[:, None])[:, None, None, :]
-        x = words[tokens] + positions
+        x = jnp.asarray(words)[tokens] + positions
         for p in layers:
             x = layer_norm(x + attend(x, p, 3, mask), p["s1"], p["b1"])
             h = jax.nn.gelu(x @ p["up"] + p["upb"], approximate=False)

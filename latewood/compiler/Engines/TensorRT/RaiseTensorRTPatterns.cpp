@@ -409,11 +409,18 @@ struct WeightsIntoNormalization : OpRewritePattern<ElementWiseOp> {
 struct RaiseAttention : OpRewritePattern<MatrixMultiplyOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(MatrixMultiplyOp op, PatternRewriter &rewriter) const override {
-    auto softmax = op.getInput0().getDefiningOp<SoftMaxOp>();
     RankedTensorType type = op.getResult().getType();
-    if (!softmax || type.getRank() != 4 || softmax.getAxis() != 3 || op.getOp0() != MatrixOperation::kNONE ||
-        op.getOp1() == MatrixOperation::kVECTOR || !softmax->hasOneUse())
+    if (type.getRank() != 4 || op.getOp0() == MatrixOperation::kVECTOR || op.getOp1() == MatrixOperation::kVECTOR)
       return failure();
+    // scores * value, or (value^T * scores^T), which is its transpose.
+    auto softmax = op.getInput0().getDefiningOp<SoftMaxOp>();
+    bool isFlipped = !softmax || op.getOp0() != MatrixOperation::kNONE;
+    if (isFlipped)
+      softmax = op.getOp1() == MatrixOperation::kTRANSPOSE ? op.getInput1().getDefiningOp<SoftMaxOp>() : SoftMaxOp();
+    if (!softmax || softmax.getAxis() != 3 || !softmax->hasOneUse())
+      return failure();
+    Value value = isFlipped ? op.getInput0() : op.getInput1();
+    bool isValueTransposed = isFlipped ? op.getOp0() == MatrixOperation::kNONE : op.getOp1() == MatrixOperation::kTRANSPOSE;
     LayerBuilder b(op.getLoc(), rewriter.getContext());
     b.setInsertionPoint(op);
     b.setListener(rewriter.getListener());
@@ -445,7 +452,7 @@ struct RaiseAttention : OpRewritePattern<MatrixMultiplyOp> {
     if (!multiply || multiply.getType() != scoreType || multiply.getOp0() == MatrixOperation::kVECTOR ||
         multiply.getOp1() == MatrixOperation::kVECTOR)
       return failure();
-    Value query = multiply.getInput0(), key = multiply.getInput1(), value = op.getInput1();
+    Value query = multiply.getInput0(), key = multiply.getInput1();
     for (Value input : {query, key, value})
       if (!typeOf(input).hasStaticShape())
         return failure();
@@ -455,7 +462,7 @@ struct RaiseAttention : OpRewritePattern<MatrixMultiplyOp> {
       return failure();
     auto sizeOf = [](Value input, bool isTransposed) { return typeOf(input).getDimSize(isTransposed ? 2 : 3); };
     if (sizeOf(query, multiply.getOp0() == MatrixOperation::kTRANSPOSE) !=
-        sizeOf(value, op.getOp1() == MatrixOperation::kTRANSPOSE))
+        sizeOf(value, isValueTransposed))
       return failure();
     mask = chosen ? chosen : added;
     if (mask && (typeOf(mask).getRank() != 4 || !broadcastsOnto(typeOf(mask).getShape(), scoreType.getShape())))
@@ -464,7 +471,7 @@ struct RaiseAttention : OpRewritePattern<MatrixMultiplyOp> {
       query = b.transpose(query, {0, 1, 3, 2});
     if (multiply.getOp1() == MatrixOperation::kNONE)
       key = b.transpose(key, {0, 1, 3, 2});
-    if (op.getOp1() == MatrixOperation::kTRANSPOSE)
+    if (isValueTransposed)
       value = b.transpose(value, {0, 1, 3, 2});
     if (product.number != 1)
       query = b.mul(query, b.like(query, product.number));
@@ -472,9 +479,9 @@ struct RaiseAttention : OpRewritePattern<MatrixMultiplyOp> {
         b.layer<AttentionOp>(1, query, key, value, mask, Value(), Value(), Value(), AttentionNormalizationOp::kSOFTMAX,
                              CausalMaskKind::kNONE, AttentionIOForm::kPADDED_BHND, AttentionIOForm::kPADDED_BHND,
                              /*decomposable=*/true, TypeAttr());
-    if (!attention || attention.getType() != type)
+    if (!attention)
       return failure();
-    rewriter.replaceOp(op, attention.getResult());
+    rewriter.replaceOp(op, isFlipped ? b.transpose(attention.getResult(), {0, 1, 3, 2}) : attention.getResult());
     return success();
   }
 };

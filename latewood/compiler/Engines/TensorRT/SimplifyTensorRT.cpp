@@ -82,6 +82,10 @@ struct MergeReshapes : OpRewritePattern<Op> {
       rewriter.replaceOp(op, input);
       return success();
     }
+    if (DenseElementsAttr constant = getConstant(input); constant && input.getDefiningOp<tensorrt::ConstantOp>()) {
+      rewriter.replaceOpWithNewOp<tensorrt::ConstantOp>(op, type, constant.reshape(type));
+      return success();
+    }
     Value source = reshapedBy(input);
     if (!source)
       return failure();

@@ -67,7 +67,7 @@ def test_other_processes(client, program, whole, build, tmp_path):
     source, lowered, output = tmp_path / "program.mlir", tmp_path / "lowered.mlir", tmp_path / "out.lwx"
     source.write_text(program)
     opt, compile_tool = build / "bin" / "latewood-opt", build / "bin" / "latewood-compile"
-    subprocess.run([compile_tool, source, "-o", output], check=True)
+    subprocess.run([compile_tool, source, "--target=native", "-o", output], check=True)
     assert output.read_bytes() == whole
     pipeline = client.get_stablehlo_to_executable_pipeline()
     for text in (pipeline.one_line, str(pipeline), client.get_textual_pipeline()):

@@ -40,6 +40,8 @@ static Operation *createNamedOp(OpBuilder &builder, stablehlo::CompositeOp op) {
 static Operation *createCall(OpBuilder &builder, stablehlo::CompositeOp op) {
   auto call = stablehlo::CustomCallOp::create(builder, op.getLoc(), op.getResultTypes(), op.getInputs(),
                                               builder.getNamedAttr("call_target_name", op.getNameAttr()));
+  // The version that takes a dictionary.
+  call.setApiVersion(stablehlo::CustomCallApiVersion::API_VERSION_TYPED_FFI);
   call.setBackendConfigAttr(op.getCompositeAttributes());
   call.setCalledComputationsAttr(builder.getArrayAttr(op.getDecompositionAttr()));
   return call;

@@ -80,6 +80,10 @@ void ShapeMaterializer::unify(Value lhs, Value rhs, const Twine &message) {
   if (lhs == rhs)
     return;
   check(scalars.compare(arith::CmpIPredicate::eq, lhs, rhs), message, {lhs, rhs});
+  join(lhs, rhs);
+}
+
+void ShapeMaterializer::join(Value lhs, Value rhs) {
   // Constants lead, then what is there first.
   auto comesFirst = [&](Value a, Value b) {
     if (HostScalars::getConstant(a) || HostScalars::getConstant(b))
@@ -224,6 +228,24 @@ void ShapeMaterializer::visitAssert(plan::AssertOp assertion) {
   for (OpOperand &value : assertion.getValuesMutable())
     if (isa<RankedTensorType>(value.get().getType()))
       value.set(getElements(value.get()).front());
+
+  // Extents that the program itself demands to be equal are one from here on: JAX says so for each dimension variable.
+  // The casts are exact, for values that do not fit have been refused. What comes before may run with other extents.
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq ||
+      assertion->getBlock() != &function.getBody().front())
+    return;
+  for (Operation *op = assertion->getPrevNode(); op; op = op->getPrevNode())
+    if (isInvolved(op) && !isa<stablehlo::GetDimensionSizeOp, plan::WithShapeOp, tensor::DimOp>(op))
+      return;
+  auto uncast = [](Value value) {
+    while (isa_and_present<arith::ExtSIOp, arith::IndexCastOp>(value.getDefiningOp()))
+      value = value.getDefiningOp()->getOperand(0);
+    return value;
+  };
+  Value lhs = uncast(compare.getLhs()), rhs = uncast(compare.getRhs());
+  if (lhs.getDefiningOp<tensor::DimOp>() && rhs.getDefiningOp<tensor::DimOp>() && resolve(lhs) != resolve(rhs))
+    join(resolve(lhs), resolve(rhs));
 }
 
 LogicalResult ShapeMaterializer::visitBranches(Operation *op) {

@@ -38,6 +38,8 @@ private:
   mlir::Value resolve(mlir::Value extent);
   /// From now on the two are one; the host checks it where it is not evident.
   void unify(mlir::Value lhs, mlir::Value rhs, const llvm::Twine &message);
+  /// The same for two representatives where the check is there.
+  void join(mlir::Value lhs, mlir::Value rhs);
   /// Asserts a condition of the host.
   void check(mlir::Value condition, const llvm::Twine &message, mlir::ValueRange values);
   /// The extent, which is checked to be one.

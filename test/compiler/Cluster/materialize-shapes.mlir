@@ -156,3 +156,30 @@ func.func @branches(%x: tensor<?xf32>, %y: tensor<?xf32>, %p: tensor<i1>) -> ten
   }) : (tensor<i1>) -> tensor<?xf32>
   return %0 : tensor<?xf32>
 }
+
+// -----
+
+// Tests that extents that the program demands to be equal are one behind the demand, although one of them might be 1 as
+// far as the broadcast knows; and that what comes before has its own.
+// CHECK-LABEL: func.func @demanded(
+// CHECK-SAME: %[[X:.*]]: tensor<?x?xf32>, %[[Y:.*]]: tensor<?xf32>)
+func.func @demanded(%x: tensor<?x?xf32>, %y: tensor<?xf32>) -> tensor<?x?xf32> {
+  // CHECK-DAG: %[[N:.*]] = tensor.dim %[[X]], %c0
+  // CHECK-DAG: %[[M:.*]] = tensor.dim %[[X]], %c1
+  // CHECK: plan.with_shape %[[Y]](%[[M]])
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x?xf32>) -> tensor<i32>
+  %m = stablehlo.get_dimension_size %x, dim = 1 : (tensor<?x?xf32>) -> tensor<i32>
+  %k = stablehlo.get_dimension_size %y, dim = 0 : (tensor<?xf32>) -> tensor<i32>
+  %ok = stablehlo.compare EQ, %k, %m, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  // CHECK: plan.assert %{{.*}}, "lengths {0} and {1}"
+  plan.assert %ok, "lengths {0} and {1}"(%k, %m) : tensor<i1>, tensor<i32>, tensor<i32>
+  // CHECK-NOT: cannot make dimension
+  %n1 = stablehlo.reshape %n : (tensor<i32>) -> tensor<1xi32>
+  %m1 = stablehlo.reshape %m : (tensor<i32>) -> tensor<1xi32>
+  %shape = stablehlo.concatenate %n1, %m1, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  // CHECK: %[[B:.*]] = stablehlo.dynamic_broadcast_in_dim
+  // CHECK: plan.with_shape %[[B]](%[[N]], %[[M]])
+  %b = stablehlo.dynamic_broadcast_in_dim %y, %shape, dims = [1] : (tensor<?xf32>, tensor<2xi32>) -> tensor<?x?xf32>
+  %0 = stablehlo.add %x, %b : tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}

@@ -91,6 +91,11 @@ struct RealDynamicSliceToExtractSlice : OpConversionPattern<stablehlo::RealDynam
       rewriter.replaceOp(op, adaptor.getOperand());
       return success();
     }
+    // Of no elements there is no first one that the slice could begin at.
+    if (llvm::is_contained(cast<RankedTensorType>(adaptor.getOperand().getType()).getShape(), 0)) {
+      rewriter.replaceOpWithNewOp<tensor::EmptyOp>(op, sizes, type.getElementType());
+      return success();
+    }
     SmallVector<OpFoldResult> offsets = cpu::getIndices(rewriter, op.getLoc(), op.getStartIndices());
     SmallVector<OpFoldResult> strides = cpu::getIndices(rewriter, op.getLoc(), op.getStrides());
     rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(op, type, adaptor.getOperand(), offsets, sizes, strides);

@@ -95,6 +95,15 @@ def test_element_types(dtype):
         check_product(program, "mk,kn->mn", dict(m=m, n=n, k=k), dtype)
 
 
+@pytest.mark.parametrize("subscripts, fixed", [("k,kn->n", "n"), ("mk,kn->mn", "n"), ("mk,kn->mn", "m"), ("mjk,kjn->nm", "mn")])
+@pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16, np.int8], ids=lambda t: np.dtype(t).name)
+def test_static_extents_of_one(subscripts, fixed, dtype):
+    program = product_program(subscripts, dict.fromkeys(fixed, 1), dtype)
+    for length in [0, 1, 5, 33, 300]:
+        extents = {letter: 1 if letter in fixed else length for letter in set(subscripts) - set(",->")}
+        check_product(program, subscripts, extents | ({"j": 3} if "j" in extents else {}), dtype)
+
+
 def test_large():
     """Tasks over columns and rows, long sums in blocks, matrices that no cache holds."""
     program = product_program("mk,kn->mn", {}, np.float32)

@@ -358,12 +358,14 @@ void ContractionEmitter::emitTileTask(ArrayRef<Index> outer, Index group, Index 
     return plan.panelsPerPack.isConstant() && size.isMultipleOf(plan.panelsPerPack.getConstant());
   };
   bool isEven = isMultiple(plan.panelsPerTask) && isMultiple(plan.fullPanels);
-  forRange(firstPanel, endPanel, plan.panelsPerPack, [&](Index panel) {
-    Index count = lanes.index(plan.panelsPerPack);
-    if (!isEven)
-      count = minimum(lanes.add(endPanel, lanes.mul(panel, -1)), plan.panelsPerPack);
-    panels(lanes.mul(panel, plan.tile.columns), count, plan.tile.columns);
-  });
+  // A single column has no stride to store a full panel with.
+  if (plan.fullPanels != 0)
+    forRange(firstPanel, endPanel, plan.panelsPerPack, [&](Index panel) {
+      Index count = lanes.index(plan.panelsPerPack);
+      if (!isEven)
+        count = minimum(lanes.add(endPanel, lanes.mul(panel, -1)), plan.panelsPerPack);
+      panels(lanes.mul(panel, plan.tile.columns), count, plan.tile.columns);
+    });
   if (plan.tailColumns == 0)
     return;
   ifLast(group, plan.columnGroups, [&] {

@@ -23,7 +23,7 @@ static constexpr int64_t parallelThreshold = int64_t(1) << 21;
 // Operations of a task: about 20 us.
 static constexpr int64_t taskOperations = int64_t(1) << 21;
 // More tasks only cost; rows are cut only while there are fewer than the second number: each block of rows packs B.
-static constexpr int64_t mostTasks = 64, enoughTasks = 8;
+static constexpr int64_t mostTasks = 64, enoughTasks = 8, leastRowTiles = 4;
 // Elements that a task of a matrix-vector product reads: it runs at the speed of memory.
 static constexpr int64_t taskElements = int64_t(1) << 17;
 // Long rows of the matrix keep the prefetcher going: short chunks cost up to a third.
@@ -193,7 +193,7 @@ void Planner::planRow() {
   bool isFixed = (outer * elements).isConstant();
   plan.isParallel = !isFixed || (outer * elements).getConstant() >= 2 * taskElements;
   SymbolicSize chunk = sizes.minimum(columns, mostChunk);
-  if (plan.isParallel && guess(outer) < enoughTasks) {
+  if (plan.isParallel && guess(outer) < enoughTasks && columns != 1) {
     SymbolicSize parts = sizes.clamp(sizes.floorDiv(elements, taskElements), 1, mostTasks);
     SymbolicSize cut = sizes.ceilDiv(columns, parts);
     if (plan.method == cpu::ContractionMethod::RowTimesMatrix)
@@ -234,13 +234,19 @@ void Planner::planTiles(Type aElement, Type bElement, Type accumulator, target::
   if (plan.isParallel) {
     SymbolicSize wanted = sizes.clamp(sizes.floorDiv(operations, taskOperations), 1, mostTasks);
     int64_t least = plan.packsB && rowsAreRuns ? llvm::divideCeil(leastRunBytes, panelBytes) : 1;
-    SymbolicSize groups = sizes.minimum(sizes.ceilDiv(plan.panels, least), sizes.ceilDiv(wanted, plan.outerCount()));
-    plan.panelsPerTask = sizes.ceilDiv(plan.panels, sizes.maximum(groups, 1));
+    SymbolicSize most = sizes.ceilDiv(plan.panels, least);
+    if (most != 1) {
+      SymbolicSize groups = sizes.minimum(most, sizes.ceilDiv(wanted, plan.outerCount()));
+      plan.panelsPerTask = sizes.ceilDiv(plan.panels, sizes.maximum(groups, 1));
+    }
     plan.columnGroups = sizes.ceilDiv(plan.panels, plan.panelsPerTask);
     SymbolicSize tasks = plan.outerCount() * plan.columnGroups;
-    // One block, where there are enough tasks.
-    SymbolicSize blocks = sizes.ceilDiv(sizes.minimum(wanted, enoughTasks), tasks);
-    plan.rowTilesPerTask = sizes.maximum(sizes.minimum(plan.rowTiles, 4), sizes.ceilDiv(plan.rowTiles, blocks));
+    if (!plan.rowTiles.isConstant() || plan.rowTiles.getConstant() > leastRowTiles) {
+      // One block, where there are enough tasks.
+      SymbolicSize blocks = sizes.ceilDiv(sizes.minimum(wanted, enoughTasks), tasks);
+      plan.rowTilesPerTask =
+          sizes.maximum(sizes.minimum(plan.rowTiles, leastRowTiles), sizes.ceilDiv(plan.rowTiles, blocks));
+    }
     if (!operations.isConstant()) {
       plan.outerPerTask = sizes.ifLess(operations, parallelThreshold, plan.outerCount(), 1);
       plan.tilesPerPack = sizes.ifLess(operations, parallelThreshold, plan.rowTiles, plan.tilesPerPack);

@@ -244,6 +244,8 @@ bool Context::deliver(const std::string &name, latewood_buffer *result, cudaStre
     auto address = addresses.find(name);
     if (address == addresses.end())
       return refuse(name + " has neither an address nor an allocator");
+    if (behaves("fail"))
+      return refuse("the engine fails, as it was told to");
     std::memcpy(address->second, latewood_buffer_data(result), bytes);
     return true;
   }

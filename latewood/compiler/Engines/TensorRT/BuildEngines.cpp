@@ -42,15 +42,6 @@ bool holdsNetworks(Operation &op) {
   return isa<ModuleOp>(op) || (isa<mlir::ModuleOp>(op) && engine && engine.getEngineName() == "tensorrt");
 }
 
-/// Arguments that are no destinations.
-SmallVector<unsigned> getInputs(func::FuncOp function) {
-  SmallVector<unsigned> inputs;
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    if (!function.getArgAttr(i, plan::PlanDialect::getOutAttrName()))
-      inputs.push_back(i);
-  return inputs;
-}
-
 std::string printWithoutLocations(Operation *op) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -93,8 +84,10 @@ public:
     if (failed(failableParallelForEach(&getContext(), llvm::seq<size_t>(0, functions.size()), build)))
       return signalPassFailure();
     OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
-    for (auto [function, engine] : llvm::zip(functions, engines))
+    for (auto [function, engine] : llvm::zip(functions, engines)) {
       createEngine(builder, function, engine);
+      inputsOf[function.getSymNameAttr()] = getNetworkInputs(function);
+    }
     convertCalls();
     for (Operation &op : llvm::make_early_inc_range(getOperation().getBody()->getOperations()))
       if (holdsNetworks(op))
@@ -132,11 +125,12 @@ private:
     module->push_back(clone);
     clone.setName("main");
     clone.setPublic();
-    BitVector outs(clone.getNumArguments());
+    BitVector others(clone.getNumArguments(), true);
+    for (unsigned i : getNetworkInputs(clone))
+      others.reset(i);
+    (void)clone.eraseArguments(others);
     for (unsigned i = 0; i < clone.getNumArguments(); ++i)
-      if (clone.getArgAttr(i, plan::PlanDialect::getOutAttrName()))
-        outs.set(i);
-    (void)clone.eraseArguments(outs);
+      clone.removeArgAttr(i, plan::PlanDialect::getExtentsAttrName());
     for (BlockArgument argument : clone.getArguments())
       if (!isa<TensorType>(argument.getType()))
         return function.emitError() << "argument " << argument.getArgNumber() << " is a scalar of type "
@@ -192,7 +186,7 @@ private:
 
   static void createEngine(OpBuilder &builder, func::FuncOp function, const SerializedEngine &engine) {
     SmallVector<Type> inputs;
-    for (unsigned i : getInputs(function))
+    for (unsigned i : getNetworkInputs(function))
       inputs.push_back(function.getArgumentTypes()[i]);
     auto type = RankedTensorType::get(int64_t(engine.bytes.size()), builder.getI8Type());
     auto bytes = DenseElementsAttr::getFromRawBuffer(type, engine.bytes);
@@ -207,6 +201,10 @@ private:
       Operation *owner = SymbolTable::lookupSymbolIn(getOperation(), callee.getRootReference());
       if (!owner || !holdsNetworks(*owner))
         return;
+      SmallVector<Value> taken;
+      for (unsigned i : inputsOf.lookup(callee.getLeafReference()))
+        taken.push_back(inputs[i]);
+      inputs = taken;
       OpBuilder builder(op);
       Operation *run;
       if (allocates)
@@ -229,6 +227,9 @@ private:
           convert(op, call.getCallee(), call.getInputs(), {}, true);
       });
   }
+
+  /// Which arguments of a function its engine has as inputs.
+  DenseMap<StringAttr, SmallVector<unsigned>> inputsOf;
 };
 
 } // namespace

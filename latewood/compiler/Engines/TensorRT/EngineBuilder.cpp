@@ -1,71 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The builder: its library, optimization profiles, options, and its messages as diagnostics.
+// The builder: optimization profiles, options, and TensorRT's messages as diagnostics.
 
 #include "latewood/compiler/Engines/TensorRT/EngineBuilder.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Engines/TensorRT/BuilderLibrary.h"
 #include "latewood/compiler/Engines/TensorRT/NetworkBuilder.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 
-#include <cstdlib>
-#include <dlfcn.h>
 #include <mutex>
 
 using namespace mlir;
 
 namespace latewood::tensorrt {
+namespace LATEWOOD_TENSORRT_ABI {
 
 namespace {
-
-//===----------------------------------------------------------------------===//
-// The library
-//===----------------------------------------------------------------------===//
-
-struct Library {
-  void *(*createBuilder)(void *logger, int32_t version);
-  int32_t (*version)();
-};
-
-/// Null: `missing` says why. Never closed.
-const Library *openLibrary(std::string &missing) {
-  static std::mutex mutex;
-  static Library library;
-  static bool isOpen = false;
-  std::lock_guard lock(mutex);
-  if (isOpen)
-    return &library;
-  const char *given = std::getenv("LATEWOOD_TENSORRT_LIBRARY");
-  SmallVector<const char *> names = {"libtensorrt_rtx.so.1", "libnvinfer.so.11"};
-  if (given && *given)
-    names = {given};
-  void *handle = nullptr;
-  std::string problem;
-  for (const char *name : names) {
-    handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (handle)
-      break;
-    if (problem.empty())
-      problem = dlerror();
-  }
-  if (!handle) {
-    missing = "TensorRT cannot be opened: " + problem +
-              "; install TensorRT, or TensorRT-RTX (pip install tensorrt-rtx-cu13-libs), and let "
-              "LATEWOOD_TENSORRT_LIBRARY name its library";
-    return nullptr;
-  }
-  library.createBuilder =
-      reinterpret_cast<decltype(library.createBuilder)>(dlsym(handle, "createInferBuilder_INTERNAL"));
-  library.version = reinterpret_cast<decltype(library.version)>(dlsym(handle, "getInferLibVersion"));
-  if (!library.createBuilder || !library.version) {
-    missing = "the library of TensorRT has no builder";
-    return nullptr;
-  }
-  isOpen = true;
-  return &library;
-}
 
 /// Keeps what TensorRT says.
 class Messages final : public nvinfer1::ILogger {
@@ -120,13 +72,13 @@ LogicalResult addProfiles(func::FuncOp function, nvinfer1::IBuilder &builder, nv
   };
   SmallVector<Input> inputs;
   size_t profiles = 1;
-  for (BlockArgument argument : function.getArguments()) {
-    unsigned number = argument.getArgNumber();
+  for (auto [position, number] : llvm::enumerate(getNetworkInputs(function))) {
+    BlockArgument argument = function.getArgument(number);
     auto tensor = dyn_cast<RankedTensorType>(argument.getType());
-    if (function.getArgAttr(number, plan::PlanDialect::getOutAttrName()) || (tensor && tensor.hasStaticShape()))
+    if (tensor && tensor.hasStaticShape())
       continue;
     StringRef name = tensor ? plan::PlanDialect::getBoundsAttrName() : plan::PlanDialect::getValueBoundsAttrName();
-    Input input{"in" + std::to_string(number), !tensor, boundsOf(function, number, name)};
+    Input input{"in" + std::to_string(position), !tensor, boundsOf(function, number, name)};
     if (input.bounds.empty())
       return function.emitError() << "argument " << number << " of type " << argument.getType()
                                   << " needs bounds: TensorRT makes engines for a range of shapes (attribute '" << name
@@ -202,30 +154,15 @@ void writeTimingCache(func::FuncOp function, nvinfer1::IBuilderConfig &config, c
     function.emitRemark() << "the timing cache cannot be written: " << llvm::toString(std::move(error));
 }
 
-std::string versionText(int32_t version) {
-  return llvm::formatv("TensorRT {0}.{1}.{2}", version / 10000, version / 100 % 100, version % 100).str();
-}
-
 } // namespace
 
-FailureOr<std::string> getBuilderVersion(std::string &missing) {
-  const Library *library = openLibrary(missing);
-  if (!library)
-    return failure();
-  return versionText(library->version());
-}
-
-FailureOr<SerializedEngine> buildEngine(func::FuncOp function, const EngineBuildOptions &options) {
-  std::string missing;
-  const Library *library = openLibrary(missing);
-  if (!library)
-    return function.emitError() << missing;
+FailureOr<SerializedEngine> buildEngine(func::FuncOp function, const EngineBuildOptions &options,
+                                        const BuilderLibrary &library) {
   Messages messages;
   std::unique_ptr<nvinfer1::IBuilder> builder(
-      static_cast<nvinfer1::IBuilder *>(library->createBuilder(&messages, NV_TENSORRT_VERSION)));
+      static_cast<nvinfer1::IBuilder *>(library.createBuilder(&messages, NV_TENSORRT_VERSION)));
   if (!builder)
-    return function.emitError() << versionText(library->version())
-                                << " makes no builder: " << llvm::join(messages.errors, "; ");
+    return function.emitError() << library.version << " makes no builder: " << llvm::join(messages.errors, "; ");
   constexpr auto stronglyTyped = 1u << 0; // always, where the flag is no more
   std::unique_ptr<nvinfer1::INetworkDefinition> definition(builder->createNetworkV2(stronglyTyped));
   std::unique_ptr<nvinfer1::IBuilderConfig> config(builder->createBuilderConfig());
@@ -250,7 +187,8 @@ FailureOr<SerializedEngine> buildEngine(func::FuncOp function, const EngineBuild
   if (!options.timingCache.empty())
     writeTimingCache(function, *config, options.timingCache);
   auto *data = static_cast<const char *>(bytes->data());
-  return SerializedEngine{{data, data + bytes->size()}, versionText(library->version())};
+  return SerializedEngine{{data, data + bytes->size()}, library.version};
 }
 
+} // namespace LATEWOOD_TENSORRT_ABI
 } // namespace latewood::tensorrt

@@ -11,6 +11,10 @@
 
 namespace latewood::tensorrt {
 
+/// The arguments that are inputs of the network, in its order: no destinations, and no scalars that it does without, since it
+/// finds the extents of its inputs itself.
+llvm::SmallVector<unsigned> getNetworkInputs(mlir::func::FuncOp function);
+
 struct EngineBuildOptions {
   /// TensorRT's optimization level, 0 to 5; -1: the library's choice.
   int level = -1;

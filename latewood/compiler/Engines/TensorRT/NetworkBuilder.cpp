@@ -3,7 +3,7 @@
 // The structure of a network: inputs, outputs, constants, conditionals, loops and plugins.
 
 #include "latewood/compiler/Engines/TensorRT/NetworkBuilder.h"
-#include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Engines/TensorRT/EngineBuilder.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -13,6 +13,7 @@ using nvinfer1::ILayer;
 using nvinfer1::ITensor;
 
 namespace latewood::tensorrt {
+namespace LATEWOOD_TENSORRT_ABI {
 
 std::optional<DataType> toDataType(Type type) {
   if (type.isF32())
@@ -81,16 +82,14 @@ Operation *NetworkBuilder::findOperation(StringRef message) const {
 //===----------------------------------------------------------------------===//
 
 LogicalResult NetworkBuilder::addInputs(func::FuncOp function) {
-  for (BlockArgument argument : function.getArguments()) {
-    unsigned number = argument.getArgNumber();
-    if (function.getArgAttr(number, plan::PlanDialect::getOutAttrName()))
-      continue;
+  for (auto [position, number] : llvm::enumerate(getNetworkInputs(function))) {
+    BlockArgument argument = function.getArgument(number);
     auto tensor = dyn_cast<RankedTensorType>(argument.getType());
     std::optional<DataType> type = toDataType(getElementTypeOrSelf(argument.getType()));
     if (!type || (!tensor && !argument.getType().isIntOrIndex()))
       return function.emitError() << "argument " << number << " has type " << argument.getType()
                                   << ", which TensorRT has not";
-    std::string name = "in" + std::to_string(number);
+    std::string name = "in" + std::to_string(position);
     ITensor *input = network.addInput(name.c_str(), *type, toDims(tensor ? tensor.getShape() : ArrayRef<int64_t>()));
     if (!input)
       return function.emitError() << "TensorRT refuses argument " << number << " of type " << argument.getType();
@@ -311,6 +310,9 @@ LogicalResult NetworkBuilder::add(ForOp op) {
 // Plugins
 //===----------------------------------------------------------------------===//
 
+#ifdef LATEWOOD_TENSORRT_RTX
+LogicalResult NetworkBuilder::add(OpaquePluginOp op) { return op.emitError("TensorRT-RTX has no plugins"); }
+#else
 namespace {
 /// Fields for a plugin's creator, and their memory.
 struct PluginFields {
@@ -384,5 +386,7 @@ LogicalResult NetworkBuilder::add(OpaquePluginOp op) {
   int32_t others = static_cast<int32_t>(inputs.size()) - shapes;
   return finish(op, network.addPluginV3(inputs.data(), others, inputs.data() + others, shapes, *plugin));
 }
+#endif
 
+} // namespace LATEWOOD_TENSORRT_ABI
 } // namespace latewood::tensorrt

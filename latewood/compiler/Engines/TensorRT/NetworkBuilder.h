@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// From a function in the `tensorrt` dialect to a network definition of TensorRT: one layer for each operation, in order.
+// From a function in the `tensorrt` dialect to a network definition of TensorRT: one layer for each operation, in
+// order.
 //
 // In:  a function of `tensorrt` operations. Arguments are tensors, or scalars of type `index`, which become inputs that
 //      the host gives (0-dimensional i64); destinations (`plan.out`) are no inputs.
 // Out: a network with inputs `in0`, `in1`, … and outputs `out0`, `out1`, … in the function's order. Layers are named
 //      `op0`, `op1`, …; `findOperation` finds the operation that a message of TensorRT talks about.
 //
-// The weights of a network stay here: they must live until the engine is built.
+// The weights of a network stay here: they must live until the engine is built. BuilderLibrary.h says why it is
+// compiled twice.
 #ifndef LATEWOOD_COMPILER_ENGINES_TENSORRT_NETWORKBUILDER_H
 #define LATEWOOD_COMPILER_ENGINES_TENSORRT_NETWORKBUILDER_H
 
@@ -20,6 +22,7 @@
 #include <vector>
 
 namespace latewood::tensorrt {
+namespace LATEWOOD_TENSORRT_ABI {
 
 class NetworkBuilder {
 public:
@@ -81,6 +84,7 @@ std::optional<nvinfer1::DataType> toDataType(mlir::Type type);
 /// Extents; -1 where they are not known.
 nvinfer1::Dims toDims(llvm::ArrayRef<int64_t> extents);
 
+} // namespace LATEWOOD_TENSORRT_ABI
 } // namespace latewood::tensorrt
 
 #endif // LATEWOOD_COMPILER_ENGINES_TENSORRT_NETWORKBUILDER_H

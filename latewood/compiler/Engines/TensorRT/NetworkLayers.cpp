@@ -11,6 +11,7 @@ using nvinfer1::ILayer;
 using nvinfer1::ITensor;
 
 namespace latewood::tensorrt {
+namespace LATEWOOD_TENSORRT_ABI {
 
 namespace {
 DataType elementType(Value value) { return *toDataType(getElementTypeOrSelf(value.getType())); }
@@ -302,4 +303,5 @@ ILayer *NetworkBuilder::addAttention(AttentionOp op) {
   return accepted ? network.addIdentity(*attention->getOutput(0)) : nullptr;
 }
 
+} // namespace LATEWOOD_TENSORRT_ABI
 } // namespace latewood::tensorrt

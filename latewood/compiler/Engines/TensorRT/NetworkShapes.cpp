@@ -13,6 +13,7 @@ using nvinfer1::ILayer;
 using nvinfer1::ITensor;
 
 namespace latewood::tensorrt {
+namespace LATEWOOD_TENSORRT_ABI {
 
 namespace {
 RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
@@ -240,4 +241,5 @@ ILayer *NetworkBuilder::addResize(Op op, nvinfer1::InterpolationMode mode) {
   return layer;
 }
 
+} // namespace LATEWOOD_TENSORRT_ABI
 } // namespace latewood::tensorrt

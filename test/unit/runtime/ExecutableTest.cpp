@@ -91,6 +91,21 @@ TEST(Executable, TheBestImageIsTaken) {
   EXPECT_EQ(executable->loadedImage(), 1);
 }
 
+TEST(Executable, OfEquallyWideImagesTheOneMadeForMoreIsTaken) {
+  auto metadata = describeFunctions();
+  auto other = std::make_unique<format::ImageT>(*metadata.images[0]);
+  other->target->features = {"sse2", "sse", "cmov"};
+  metadata.images.push_back(std::move(other));
+  metadata.images.push_back(std::make_unique<format::ImageT>(*metadata.images[1]));
+  auto bytes = writeFunctions(metadata);
+  EXPECT_EQ((*Executable::fromBytes(bytes))->loadedImage(), 1);
+  LoadOptions inspect;
+  inspect.inspectOnly = true;
+  auto executable = *Executable::fromBytes(bytes, inspect);
+  EXPECT_EQ(executable->loadedImage(), -1);
+  EXPECT_NE(executable->describe().find("the best for this machine"), std::string::npos);
+}
+
 TEST(Executable, FilesForAnotherCPU) {
   auto metadata = describeFunctions();
   metadata.images[0]->target->cpu = "future";

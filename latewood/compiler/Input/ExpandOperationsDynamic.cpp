@@ -85,14 +85,12 @@ Results expandConvolution(Builder &b, Operation *op) {
   if (!padding)
     return leave();
   auto paddingType = RankedTensorType::get({static_cast<int64_t>(padding->size() / 2), 2}, b.getI64Type());
-  // One for each spatial dimension, of which there may be fewer than strides were written.
-  SmallVector<int64_t> strides(convolution.getStrides());
-  strides.resize(padding->size() / 2);
   return replacement<stablehlo::ConvolutionOp>(
-      b, op, convolution.getLhs(), convolution.getRhs(), b.getDenseI64ArrayAttr(strides),
-      DenseIntElementsAttr::get(paddingType, *padding), convolution.getLhsDilationAttr(),
-      convolution.getRhsDilationAttr(), convolution.getWindowReversalAttr(), convolution.getDimensionNumbers(),
-      convolution.getFeatureGroupCount(), convolution.getBatchGroupCount(), convolution.getPrecisionConfigAttr());
+      b, op, convolution.getLhs(), convolution.getRhs(), b.getDenseI64ArrayAttr(convolution.getStrides()),
+      DenseIntElementsAttr::get(paddingType, *padding), b.getDenseI64ArrayAttr(convolution.getInputDilations()),
+      b.getDenseI64ArrayAttr(convolution.getKernelDilations()), convolution.getWindowReversalAttr(),
+      convolution.getDimensionNumbers(), convolution.getFeatureGroupCount(), convolution.getBatchGroupCount(),
+      convolution.getPrecisionConfigAttr());
 }
 
 Results expandGetDimensionSize(Builder &b, Operation *op) {

@@ -257,11 +257,37 @@ Results expandRng(Builder &b, Operation *op) {
   return SmallVector<Value>{low + bitcast(select(range == 0.0, range, offset), element)};
 }
 
+/// The bits of a shape that is an operand; where it is constant, the result's type says it.
+Results expandDynamicBitGenerator(Builder &b, Operation *op) {
+  auto algorithm = op->getAttrOfType<stablehlo::RngAlgorithmAttr>("rng_algorithm");
+  if (op->getNumOperands() != 2 || op->getNumResults() != 2 || !algorithm ||
+      op->getOperand(0).getType() != op->getResult(0).getType())
+    return op->emitError("a dynamic bit generator takes a state and a shape, gives a state and bits, and has an "
+                         "'rng_algorithm'");
+  auto bits = stablehlo::RngBitGeneratorOp::create(b, op->getResultTypes(), algorithm.getValue(), op->getOperand(0));
+  return SmallVector<Value>(bits.getResults());
+}
+
+Results refuseDynamic(Builder &, Operation *op) {
+  return op->emitError() << "random numbers of a dynamic shape are not supported: " << op->getResultTypes();
+}
+
+/// An expansion of operations with static results.
+template <Results (*expand)(Builder &, Operation *)>
+Results expandStatic(Builder &b, Operation *op) {
+  bool isStatic = llvm::all_of(op->getResultTypes(), [](Type type) {
+    auto shaped = dyn_cast<ShapedType>(type);
+    return !shaped || shaped.hasStaticShape();
+  });
+  return isStatic ? expand(b, op) : refuseDynamic(b, op);
+}
+
 } // namespace
 
 void addRandomExpansions(ExpansionTable &table) {
-  table.add<stablehlo::RngBitGeneratorOp>(expandBitGenerator);
-  table.add<stablehlo::RngOp>(expandRng);
+  table.add<stablehlo::RngBitGeneratorOp>(expandStatic<expandBitGenerator>, Dynamic::All);
+  table.add<stablehlo::RngOp>(expandStatic<expandRng>, Dynamic::All);
+  table.addCall("stablehlo.dynamic_rng_bit_generator", expandStatic<expandDynamicBitGenerator>, Dynamic::All);
 }
 
 } // namespace latewood::input

@@ -110,20 +110,24 @@ std::pair<Tensor, Tensor> sortPairs(const Tensor &keys, const Tensor &indices) {
   return {Tensor(b, sort->getResult(0)), Tensor(b, sort->getResult(1))};
 }
 
-// The first `k` elements of each row: a number, or a value where it is `?`.
-Tensor takeFirst(const Tensor &x, int64_t k, const Tensor &value) {
+// The first `k` elements along a dimension: a number, or a value where it is `?`.
+Tensor takeFirst(const Tensor &x, int64_t k, const Tensor &value, int64_t dim = -1) {
   if (!isDynamic(k))
-    return slice(x, -1, 0, k);
+    return slice(x, dim, 0, k);
   Builder &b = x.builder();
+  dim = dim < 0 ? dim + x.rank() : dim;
   auto one = RankedTensorType::get({1}, b.getI32Type());
-  Tensor last(b, stablehlo::ReshapeOp::create(b, one, convert(value, b.getI32Type())));
-  SmallVector<int64_t> others(x.shape().drop_back()), shape(x.shape());
-  shape.back() = ShapedType::kDynamic;
-  Tensor limits = others.empty() ? last : concatenate({extentsOf(x, others), last}, 0);
+  SmallVector<Tensor> limits;
+  for (int64_t other = 0; other < x.rank(); ++other)
+    limits.push_back(
+        reshape(other == dim ? convert(reshape(value, {}), b.getI32Type()) : extentOf(x, other), one.getShape()));
+  SmallVector<int64_t> shape(x.shape());
+  shape[dim] = ShapedType::kDynamic;
   auto vector = [&](int64_t number) {
     return splatInteger(b, RankedTensorType::get({x.rank()}, b.getI32Type()), number);
   };
-  return Tensor(b, stablehlo::RealDynamicSliceOp::create(b, x.type().clone(shape), x, vector(0), limits, vector(1)));
+  return Tensor(b, stablehlo::RealDynamicSliceOp::create(b, x.type().clone(shape), x, vector(0), concatenate(limits, 0),
+                                                         vector(1)));
 }
 
 // `value` is k where that is computed: `?`.
@@ -140,7 +144,8 @@ std::pair<Tensor, Tensor> topK(const Tensor &x, int64_t k, const Tensor &value =
     auto [keys, indices] = sortPairs(key, position);
     return {fromOrderedInteger(takeFirst(keys, k, value), x.element()), takeFirst(indices, k, value)};
   }
-  unsigned indexBits = isDynamic(extent) ? 32 : std::max(1u, llvm::Log2_64_Ceil(extent));
+  // Positions are not negative.
+  unsigned indexBits = isDynamic(extent) ? 31 : std::max(1u, llvm::Log2_64_Ceil(extent));
   Type packed = b.getIntegerType(key.width() + indexBits <= 32 ? 32 : 64);
   uint64_t mask = llvm::maskTrailingOnes<uint64_t>(indexBits);
   // The smallest index must make the largest key. It is turned round as wide as the key is, where it has no sign.
@@ -166,9 +171,7 @@ Results expandDynamicTopK(Builder &b, Operation *op) {
       (!isDynamic(operand.getShape().back()) && type.getShape().back() > operand.getShape().back()) ||
       op->getNumOperands() != 2 || operand.getElementType() != type.getElementType())
     return op->emitError("a top-k call takes the operand and k, and gives values and indices");
-  Tensor k(b, op->getOperand(1));
-  auto [values, indices] =
-      topK(Tensor(b, op->getOperand(0)), type.getShape().back(), k.rank() == 0 ? k : reshape(k, {}));
+  auto [values, indices] = topK(Tensor(b, op->getOperand(0)), type.getShape().back(), Tensor(b, op->getOperand(1)));
   return SmallVector<Value>{values, indices};
 }
 
@@ -179,7 +182,9 @@ Results expandApproxTopK(Builder &b, Operation *op) {
   auto config = call->getAttrOfType<DictionaryAttr>("mhlo.backend_config");
   auto dim = config ? config.getAs<IntegerAttr>("reduction_dim") : nullptr;
   func::FuncOp comparator = findComputation(call);
-  if (count == 0 || call.getNumOperands() != 2 * count || !dim || !comparator ||
+  // The number is the result's extent, or the last operand.
+  bool isComputed = call.getCallTargetName() == "stablehlo.dynamic_approx_top_k";
+  if (count == 0 || call.getNumOperands() != 2 * count + isComputed || !dim || !comparator ||
       comparator.getNumArguments() != 2 * count)
     return op->emitError(
         "an ApproxTopK call needs an initial value for each operand, a comparator, and 'reduction_dim'");
@@ -192,11 +197,11 @@ Results expandApproxTopK(Builder &b, Operation *op) {
   SmallVector<Value> results;
   for (auto [sorted, result] : llvm::zip_equal(sort.getResults(), op->getResults())) {
     int64_t limit = cast<RankedTensorType>(result.getType()).getDimSize(dim.getInt());
-    if (isDynamic(limit))
-      return op->emitError("an ApproxTopK call of a computed number of elements is not supported");
+    if (isDynamic(limit) && !isComputed)
+      return op->emitError("an ApproxTopK call of a computed number of elements needs that number");
     if (!isDynamic(type.getDimSize(dim.getInt())) && limit > type.getDimSize(dim.getInt()))
       return op->emitError("more elements are asked for than there are");
-    results.push_back(slice(Tensor(b, sorted), dim.getInt(), 0, limit));
+    results.push_back(takeFirst(Tensor(b, sorted), limit, Tensor(b, call.getOperands().back()), dim.getInt()));
   }
   return results;
 }
@@ -206,6 +211,7 @@ Results expandApproxTopK(Builder &b, Operation *op) {
 void addSelectionExpansions(ExpansionTable &table) {
   table.add<chlo::TopKOp>(expandTopK, Dynamic::All);
   table.addCall("ApproxTopK", expandApproxTopK, Dynamic::All);
+  table.addCall("stablehlo.dynamic_approx_top_k", expandApproxTopK, Dynamic::All);
   table.addCall("stablehlo.dynamic_top_k", expandDynamicTopK, Dynamic::All);
 }
 

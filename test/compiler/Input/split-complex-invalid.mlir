@@ -15,12 +15,3 @@ func.func @call(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
   %0 = stablehlo.custom_call @unknown(%x) : (tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>>
   return %0 : tensor<4xcomplex<f32>>
 }
-
-// -----
-
-// Tests dynamic shapes.
-// expected-error @below {{complex arguments need static shapes, got 'tensor<?xcomplex<f32>>'}}
-func.func @dynamic(%x: tensor<?xcomplex<f32>>) -> tensor<?xcomplex<f32>> {
-  %0 = stablehlo.negate %x : tensor<?xcomplex<f32>>
-  return %0 : tensor<?xcomplex<f32>>
-}

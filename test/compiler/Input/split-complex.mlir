@@ -141,3 +141,23 @@ func.func @loop(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
   }
   return %0#1 : tensor<4xcomplex<f32>>
 }
+
+// -----
+
+// Tests dynamic shapes: what moves elements moves both parts, and a size is that of the real part.
+// CHECK-LABEL: func.func @dynamic(
+// CHECK: %[[RE:.*]] = stablehlo.real
+// CHECK: %[[IM:.*]] = stablehlo.imag
+// CHECK: stablehlo.get_dimension_size %[[RE]]
+// CHECK: stablehlo.dynamic_reshape {{.*}} -> tensor<?x2xf32>
+// CHECK: stablehlo.dynamic_reshape {{.*}} -> tensor<?x2xf32>
+func.func @dynamic(%x: tensor<?xcomplex<f32>>) -> (tensor<?x2xcomplex<f32>>, tensor<i32>) {
+  %n = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?xcomplex<f32>>) -> tensor<i32>
+  %two = stablehlo.constant dense<2> : tensor<i32>
+  %twos = stablehlo.constant dense<2> : tensor<1xi32>
+  %half = stablehlo.divide %n, %two : tensor<i32>
+  %rows = stablehlo.reshape %half : (tensor<i32>) -> tensor<1xi32>
+  %s = stablehlo.concatenate %rows, %twos, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %0 = stablehlo.dynamic_reshape %x, %s : (tensor<?xcomplex<f32>>, tensor<2xi32>) -> tensor<?x2xcomplex<f32>>
+  return %0, %n : tensor<?x2xcomplex<f32>>, tensor<i32>
+}

@@ -138,7 +138,7 @@ LogicalResult DotGeneralOp::verify() {
 
 template <typename T>
 static SmallVector<T> withDefault(std::optional<ArrayRef<T>> list, size_t size, T value) {
-  return list ? SmallVector<T>(*list) : SmallVector<T>(size, value);
+  return list ? SmallVector<T>(list->take_front(size)) : SmallVector<T>(size, value);
 }
 
 /// The checks that do not need the padding's values. `N` is the rank.

@@ -359,6 +359,8 @@ class Program:
         operand = self.pick(lambda x: x.shape and x.dtype != bool)
         if operand is None:
             return None
+        if function is lax.cumsum and self.values[operand].dtype in (jnp.bfloat16, jnp.float16):
+            function = lax.cummax  # the order of a hundred roundings to 8 bits is anybody's
         axis = self.random.randrange(len(self.values[operand].shape))
         reverse = self.random.random() < 0.3
         return lambda x: function(x, axis=axis, reverse=reverse), [operand]
@@ -633,7 +635,10 @@ def difference(got, wanted, scale: float) -> str | None:
 
 def check(program: Program, options: list[str]) -> tuple[str, str | None]:
     """("passed" | "failed" | "skipped", message)."""
-    lowered = jax.jit(program, keep_unused=True).lower(*program.arguments)
+    try:
+        lowered = jax.jit(program, keep_unused=True).lower(*program.arguments)
+    except TypeError as error:  # an order of complex numbers, which shows itself late
+        return "skipped", f"JAX refuses: {str(error).splitlines()[0]}"
     wanted = lowered.compile()(*program.arguments)
     try:
         executable = latewood.compile(lowered, options)

@@ -370,3 +370,18 @@ def test_boolean_constants_of_either_form(digits):
     }}"""
     expected = [1, 0, 0, 1, 1, 0, 0, 0, 1, 0, 1] if len(digits) > 4 else [1, 0, 0, 1, 1, 1, 0, 0, 1, 0, 0]
     np.testing.assert_array_equal(latewood.compile(text)(), np.array(expected, bool))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int8, np.int32, np.float16])
+def test_reductions_from_a_computed_value(check, dtype):
+    """The value that a reduction begins with, and that a window has outside, is known at run time only."""
+    x, start = np.arange(12).reshape(3, 4).astype(dtype), np.asarray(3, dtype)
+
+    def reductions(x, start):
+        begin = (start + start).astype(jnp.int64).astype(x.dtype)
+        return (
+            lax.reduce(x, begin, lax.add, (1,)),
+            lax.reduce_window(x, begin, lax.max, (2, 2), (1, 1), "SAME"),
+        )
+
+    check(reductions, x, start)

@@ -114,7 +114,9 @@ public:
           continue;
         for (auto [result, old] : llvm::zip_equal(*results, op->getResults()))
           keepTypeWhereNeeded(b, result, old);
-        op->replaceAllUsesWith(*results);
+        // Null values stand for results that nobody uses.
+        if (!op->use_empty())
+          op->replaceAllUsesWith(*results);
         op->erase();
         changed = true;
       }

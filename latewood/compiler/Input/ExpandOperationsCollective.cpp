@@ -74,7 +74,7 @@ Results expandDone(Builder &b, Operation *op) {
 
 /// An operation that nobody waits for any more is gone.
 Results expandStart(Builder &, Operation *op) {
-  return op->use_empty() ? SmallVector<Value>{op->getResult(0)} : SmallVector<Value>();
+  return op->use_empty() ? SmallVector<Value>{Value()} : SmallVector<Value>();
 }
 
 Results refuseTransfer(Builder &, Operation *op) {

@@ -119,6 +119,27 @@ TEST_F(SessionTest, BoundsAreChecked) {
                                      "[?, 2], got [9, 2]: dimension 0 is 9, but must be between 1 and 8");
 }
 
+TEST_F(SessionTest, BoundsOfValuesAreChecked) {
+  EXPECT_EQ(failure("limited", {i64(1001)}),
+            "InvalidArgument: function 'limited', argument 0: element 0 is 1001, but must "
+            "be between -3 and 1000");
+  auto array = memref<int64_t>(client, ElementType::i64, {}, {-4});
+  EXPECT_NE(failure("limited", {array}).find("element 0 is -4, but must be between -3 and 1000"), std::string::npos);
+}
+
+TEST_F(SessionTest, ShapesWithoutResults) {
+  auto shapes = session->outputShapes("limited", Values{i64(7)});
+  ASSERT_TRUE(shapes.isOk()) << shapes.status().str();
+  EXPECT_EQ(*shapes, (std::vector<std::vector<int64_t>>{{7}, {2}, {dynamicExtent}}));
+  // A function whose shapes are in its signature needs none.
+  auto known = session->outputShapes("scalars", Values{i64(7), i64(7)});
+  ASSERT_TRUE(known.isOk());
+  EXPECT_EQ(*known, (std::vector<std::vector<int64_t>>{{}, {}, {0}}));
+  EXPECT_NE(session->outputShapes("limited", Values{}).status().str().find("expects 1 arguments, got 0"),
+            std::string::npos);
+  EXPECT_FALSE(session->outputShapes("nobody", Values{}).isOk());
+}
+
 TEST_F(SessionTest, RequestsMayGrow) {
   EXPECT_EQ(elements<int64_t>(run("grow", {i64(5)})[0]), (std::vector<int64_t>{0, 1, 2, 3, 4}));
   auto large = elements<int64_t>(run("grow", {i64(100000)})[0]);

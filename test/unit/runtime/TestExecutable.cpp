@@ -94,6 +94,16 @@ format::ExecutableT describeFunctions() {
   add("failing_tasks", {}, {});
   add("table", {"i32"}, {"i32"});
   add("nothing", {}, {});
+  // With a shape function, and limits of a value.
+  auto &limited = add("limited", {"i64"}, {"?xi64", "2xf32", "?xf32"});
+  limited.symbol = "f_grow";
+  limited.shape_function = "length";
+  limited.results[2]->data_dependent = true;
+  limited.arguments[0]->value_bounds = std::make_unique<format::BoundsT>();
+  limited.arguments[0]->value_bounds->min = {-3};
+  limited.arguments[0]->value_bounds->opt = {10};
+  limited.arguments[0]->value_bounds->max = {1000};
+  add("length", {"i64"}, {"1xi64"});
 
   auto constant = std::make_unique<format::ConstantT>();
   constant->element_type = format::ElementType::f32;

@@ -105,6 +105,15 @@ EXPORT int32_t f_grow(lw_call *call) {
   return call->api->shape(call, 0, &n);
 }
 
+/* (i64) -> (1xi64): the shape of what f_grow gives. */
+EXPORT int32_t f_length(lw_call *call) {
+  int64_t *extents = SLOT(int64_t, 0, 1);
+  if (!extents)
+    return 1;
+  extents[0] = *(const int64_t *)call->arguments[0];
+  return 0;
+}
+
 /* (f32, i1) -> (f32, i1, 0xf32): scalars and an empty result. */
 EXPORT int32_t f_scalars(lw_call *call) {
   float *x = SLOT(float, 0, 1);

@@ -11,10 +11,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 from jax import export
+from test_contractions import bound, random
 
 import latewood
 from latewood import runtime
-from test_contractions import bound, random
 
 LENGTHS = [0, 1, 2, 5, 13, 24, 37, 100, 260]
 
@@ -56,7 +56,9 @@ def product_program(subscripts, fixed, dtype, **options):
     tensor = lambda letters: f"tensor<{''.join(f'{fixed.get(letter, chr(63))}x' for letter in letters)}{element}>"
     batch = [letter for letter in lhs if letter in rhs and letter in result]
     reduced = [letter for letter in lhs if letter in rhs and letter not in result]
-    product = "".join(batch + [c for c in lhs if c not in batch + reduced] + [c for c in rhs if c not in batch + reduced])
+    product = "".join(
+        batch + [c for c in lhs if c not in batch + reduced] + [c for c in rhs if c not in batch + reduced]
+    )
     positions = lambda letters, of: f"[{', '.join(str(of.index(letter)) for letter in letters)}]"
     batching = f"batching_dims = {positions(batch, lhs)} x {positions(batch, rhs)}, " if batch else ""
     return latewood.compile(
@@ -78,24 +80,38 @@ def test_dynamic_extents(dynamic):
     program = product_program("mk,kn->mn", {d: e for d, e in FIXED.items() if d not in dynamic}, np.float32)
     lengths = LENGTHS if len(dynamic) == 1 else [0, 1, 7, 40, 130]
     for values in itertools.product(lengths, repeat=len(dynamic)):
-        check_product(program, "mk,kn->mn", FIXED | dict(zip(dynamic, values)), np.float32)
+        check_product(program, "mk,kn->mn", FIXED | dict(zip(dynamic, values, strict=True)), np.float32)
 
 
-@pytest.mark.parametrize("subscripts", ["km,kn->mn", "mk,nk->mn", "km,nk->mn", "mk,kn->nm", "bmk,bkn->bmn", "bmk,bnk->bmn", "mbk,nbk->bmn"])
+@pytest.mark.parametrize(
+    "subscripts", ["km,kn->mn", "mk,nk->mn", "km,nk->mn", "mk,kn->nm", "bmk,bkn->bmn", "bmk,bnk->bmn", "mbk,nbk->bmn"]
+)
 def test_layouts(subscripts):
     program = product_program(subscripts, {}, np.float32)
-    for m, n, k, b in [(1, 1, 1, 1), (1, 40, 30, 3), (5, 1, 70, 2), (13, 33, 17, 4), (130, 77, 50, 2), (3, 5, 0, 2), (4, 0, 3, 0)]:
+    for m, n, k, b in [
+        (1, 1, 1, 1),
+        (1, 40, 30, 3),
+        (5, 1, 70, 2),
+        (13, 33, 17, 4),
+        (130, 77, 50, 2),
+        (3, 5, 0, 2),
+        (4, 0, 3, 0),
+    ]:
         check_product(program, subscripts, dict(m=m, n=n, k=k, b=b), np.float32)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, ml_dtypes.bfloat16, np.float16, np.int32, np.int8, np.int64], ids=lambda t: np.dtype(t).name)
+@pytest.mark.parametrize(
+    "dtype", [np.float64, ml_dtypes.bfloat16, np.float16, np.int32, np.int8, np.int64], ids=lambda t: np.dtype(t).name
+)
 def test_element_types(dtype):
     program = product_program("mk,kn->mn", {}, dtype)
     for m, n, k in [(0, 3, 3), (1, 33, 20), (7, 9, 11), (30, 70, 0), (65, 40, 33)]:
         check_product(program, "mk,kn->mn", dict(m=m, n=n, k=k), dtype)
 
 
-@pytest.mark.parametrize("subscripts, fixed", [("k,kn->n", "n"), ("mk,kn->mn", "n"), ("mk,kn->mn", "m"), ("mjk,kjn->nm", "mn")])
+@pytest.mark.parametrize(
+    "subscripts, fixed", [("k,kn->n", "n"), ("mk,kn->mn", "n"), ("mk,kn->mn", "m"), ("mjk,kjn->nm", "mn")]
+)
 @pytest.mark.parametrize("dtype", [np.float32, ml_dtypes.bfloat16, np.int8], ids=lambda t: np.dtype(t).name)
 def test_static_extents_of_one(subscripts, fixed, dtype):
     program = product_program(subscripts, dict.fromkeys(fixed, 1), dtype)
@@ -124,7 +140,9 @@ def test_epilogue():
     def layer(x, w, b, r):
         return jax.nn.gelu(x @ w + b, approximate=True) + r
 
-    program = compile_symbolic(layer, ("m, 48", np.float32), ("48, n", np.float32), ("n", np.float32), ("m, n", np.float32))
+    program = compile_symbolic(
+        layer, ("m, 48", np.float32), ("48, n", np.float32), ("n", np.float32), ("m, n", np.float32)
+    )
     generator = np.random.default_rng(1)
     for m, n in itertools.product([1, 3, 20], [1, 8, 15, 16, 17, 31, 70]):
         arguments = [generator.standard_normal(s).astype(np.float32) for s in [(m, 48), (48, n), (n,), (m, n)]]
@@ -149,6 +167,27 @@ def test_attention():
         np.testing.assert_allclose(
             np.asarray(program(x, *weights)), np.asarray(attention(x, *weights)), rtol=2e-3, atol=2e-4
         )
+
+
+def test_hundred_lengths():
+    """One executable serves them all; no length is compiled for."""
+
+    def reference(x, wq, wk, wv, wo):
+        batch, length, width = x.shape
+        heads = lambda w: (x @ w).reshape(batch, length, 4, width // 4).transpose(0, 2, 1, 3)
+        scores = heads(wq) @ heads(wk).transpose(0, 1, 3, 2) / np.sqrt(width // 4)
+        scores = np.exp(scores - scores.max(-1, keepdims=True))
+        mixed = scores / scores.sum(-1, keepdims=True) @ heads(wv)
+        return x + mixed.transpose(0, 2, 1, 3).reshape(batch, length, width) @ wo
+
+    program = compile_symbolic(attention, ("1, s, 32", np.float32), *[("32, 32", np.float32)] * 4)
+    generator = np.random.default_rng(8)
+    weights = [generator.standard_normal((32, 32)) / 6 for _ in range(4)]
+    arguments = [w.astype(np.float32) for w in weights]
+    for length in generator.permutation(np.arange(1, 101)):
+        x = generator.standard_normal((1, length, 32))
+        result = np.asarray(program(x.astype(np.float32), *arguments))
+        np.testing.assert_allclose(result, reference(x, *weights), rtol=1e-3, atol=1e-4, err_msg=f"length {length}")
 
 
 CONVOLUTIONS = {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from jax import export, lax
 
-from latewood import compiler, runtime
+from latewood import compiler, errors, runtime
 
 EXTENTS = (1, 2, 7, 64, 301)
 
@@ -132,24 +132,145 @@ CASES = {
 }
 
 
+class Session:
+    """A program, compiled, and how it is called."""
+
+    def __init__(self, text: str):
+        client = compiler.CompilerClient()
+        executable = client.stablehlo_to_executable(
+            compiler.Module.parse(text), compiler.StableHLOToExecutableOptions([])
+        )
+        self.client = runtime.RuntimeClient()
+        self.session = runtime.RuntimeSession(self.client, runtime.RuntimeSessionOptions(), executable)
+
+    def __call__(self, *arguments):
+        inputs = [self.client.create_memref(np.asarray(argument, order="C")) for argument in arguments]
+        return [np.asarray(result) for result in self.session.execute_function("main", in_args=inputs)]
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_operation(name):
     function, make, shape = CASES[name]
     rng = np.random.default_rng(0)
     spec = jax.ShapeDtypeStruct(export.symbolic_shape(shape), make(rng, 2).dtype)
     program = export.export(jax.jit(function), platforms=["cpu"])(spec)
-    client = compiler.CompilerClient()
-    module = compiler.Module.parse(str(program.mlir_module()))
-    executable = client.stablehlo_to_executable(module, compiler.StableHLOToExecutableOptions([]))
-    runtime_client = runtime.RuntimeClient()
-    session = runtime.RuntimeSession(runtime_client, runtime.RuntimeSessionOptions(), executable)
+    run = Session(str(program.mlir_module()))
     for extent in EXTENTS:
         argument = make(rng, extent)
         expected = jax.tree.leaves(jax.jit(function)(argument))
-        inputs = [runtime_client.create_memref(argument)]
-        results = [np.asarray(result) for result in session.execute_function("main", in_args=inputs)]
+        results = run(argument)
         assert len(results) == len(expected)
         for result, value in zip(results, expected, strict=True):
             value = np.asarray(value)
             assert result.shape == value.shape and result.dtype == value.dtype
             np.testing.assert_allclose(result, value, rtol=2e-4, atol=2e-4, err_msg=f"{name} at {extent}")
+
+
+# What JAX does not write: amounts that only the host knows, negative paddings, steps, dimensions that may have extent 1, bounds.
+PAD = """
+func.func @main(%x: tensor<?xf32>, %v: tensor<f32>, %low: tensor<1xi32>, %high: tensor<1xi32>, %between: tensor<1xi32>) -> tensor<?xf32> {
+  %0 = stablehlo.dynamic_pad %x, %v, %low, %high, %between
+      : (tensor<?xf32>, tensor<f32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}"""
+
+
+def test_pad():
+    run = Session(PAD)
+    for extent in (1, 5, 100):
+        x = np.arange(1, extent + 1, dtype=np.float32)
+        for low, high, between in ((2, 3, 0), (0, 0, 0), (1, 0, 2), (-1, 4, 0), (3, -1, 0), (-1, 2, 1), (0, 0, 1)):
+            expected = np.asarray(lax.pad(x, np.float32(9), ((low, high, between),)))
+            (y,) = run(x, np.float32(9), *(np.array([n], np.int32) for n in (low, high, between)))
+            np.testing.assert_array_equal(y, expected, err_msg=f"{extent}: {low}, {high}, {between}")
+
+
+SLICE = """
+func.func @main(%x: tensor<?x4xf32>, %start: tensor<2xi64>, %limit: tensor<2xi64>, %step: tensor<2xi64>) -> tensor<?x?xf32> {
+  %0 = stablehlo.real_dynamic_slice %x, %start, %limit, %step
+      : (tensor<?x4xf32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}"""
+
+
+def test_slice():
+    run = Session(SLICE)
+    x = np.arange(44, dtype=np.float32).reshape(11, 4)
+    for start, limit, step in (((0, 0), (11, 4), (1, 1)), ((2, 1), (9, 4), (3, 2)), ((5, 2), (5, 3), (1, 1))):
+        (y,) = run(x, *(np.array(n, np.int64) for n in (start, limit, step)))
+        np.testing.assert_array_equal(y, x[start[0] : limit[0] : step[0], start[1] : limit[1] : step[1]])
+
+
+BROADCAST = """
+func.func @main(%x: tensor<?x?xf32>, %shape: tensor<2xi32>) -> tensor<?x?xf32> {
+  %0 = stablehlo.dynamic_broadcast_in_dim %x, %shape, dims = [0, 1] : (tensor<?x?xf32>, tensor<2xi32>) -> tensor<?x?xf32>
+  %1 = stablehlo.negate %0 : tensor<?x?xf32>
+  return %1 : tensor<?x?xf32>
+}"""
+
+
+def test_broadcast_of_whatever_is_one():
+    run = Session(BROADCAST)
+    for shape in ((1, 1), (3, 1), (1, 5), (3, 5)):
+        x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+        (y,) = run(x, np.array([3, 5], np.int32))
+        np.testing.assert_array_equal(y, -np.broadcast_to(x, (3, 5)))
+
+
+BROADCAST_ADD = """
+func.func @main(%x: tensor<?x?xf32>, %y: tensor<?xf32>) -> tensor<?x?xf32> {
+  %0 = chlo.broadcast_add %x, %y : (tensor<?x?xf32>, tensor<?xf32>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}"""
+
+
+def test_broadcast_add():
+    run = Session(BROADCAST_ADD)
+    for shape, length in (((3, 4), 4), ((3, 1), 4), ((1, 4), 1), ((2, 1), 1)):
+        x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+        y = np.arange(length, dtype=np.float32)
+        (z,) = run(x, y)
+        np.testing.assert_array_equal(z, x + y)
+
+
+SET_SIZE = """
+func.func @main(%x: tensor<8xf32>, %n: tensor<i32>) -> (tensor<f32>, tensor<?xf32>, tensor<i32>) {
+  %0 = stablehlo.set_dimension_size %x, %n, dim = 0 : (tensor<8xf32>, tensor<i32>) -> tensor<?xf32, #stablehlo.bounds<8>>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %sum = stablehlo.reduce(%0 init: %zero) applies stablehlo.add across dimensions = [0]
+      : (tensor<?xf32, #stablehlo.bounds<8>>, tensor<f32>) -> tensor<f32>
+  %size = stablehlo.get_dimension_size %0, dim = 0 : (tensor<?xf32, #stablehlo.bounds<8>>) -> tensor<i32>
+  %1 = stablehlo.multiply %0, %0 : tensor<?xf32, #stablehlo.bounds<8>>
+  %2 = stablehlo.convert %1 : (tensor<?xf32, #stablehlo.bounds<8>>) -> tensor<?xf32>
+  return %sum, %2, %size : tensor<f32>, tensor<?xf32>, tensor<i32>
+}"""
+
+
+def test_bounded_size():
+    run = Session(SET_SIZE)
+    x = np.arange(8, dtype=np.float32)
+    for size in (0, 1, 5, 8):
+        total, squares, extent = run(x, np.int32(size))
+        assert total == x[:size].sum() and extent == size
+        np.testing.assert_array_equal(squares, x[:size] ** 2)
+    with pytest.raises(errors.LatewoodError, match="set_dimension_size"):
+        run(x, np.int32(9))
+
+
+UPDATE = """
+func.func @main(%x: tensor<?xf32>, %u: tensor<?xf32>, %i: tensor<i32>) -> tensor<?xf32> {
+  %0 = stablehlo.dynamic_update_slice %x, %u, %i : (tensor<?xf32>, tensor<?xf32>, tensor<i32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}"""
+
+
+def test_update():
+    run = Session(UPDATE)
+    for extent, length, place in ((7, 3, 2), (7, 3, 100), (7, 7, -5), (7, 0, 3)):
+        x, u = np.zeros(extent, np.float32), np.arange(1, length + 1, dtype=np.float32)
+        (y,) = run(x, u, np.int32(place))
+        start = min(max(place, 0), extent - length)
+        x[start : start + length] = u
+        np.testing.assert_array_equal(y, x)
+    with pytest.raises(errors.LatewoodError, match="dynamic_update_slice"):
+        run(np.zeros(2, np.float32), np.zeros(3, np.float32), np.int32(0))

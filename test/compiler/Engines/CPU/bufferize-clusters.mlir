@@ -144,3 +144,41 @@ func.func @carried(%x: tensor<8xf32>, %p: i1, %out: tensor<8xf32> {plan.out}) ->
   %m = bufferization.materialize_in_destination %r in %out : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
   return %m : tensor<8xf32>
 }
+
+// -----
+
+#id2 = affine_map<(a, b) -> (a, b)>
+
+// Tests dynamic shapes: a result that ends in a reshape is computed in the reshaped destination, whose extents are arguments; no
+// memref.dim is left, and two results that lie in each other's destinations go through a buffer of their shape.
+// CHECK-LABEL: func @dynamic
+// CHECK-SAME: (%[[N:.+]]: index, %[[M:.+]]: index, %{{.+}}: memref<?x?xf32> {{.*}}, %[[OUT:.+]]: memref<?xf32>
+// CHECK-NOT: memref.dim
+// CHECK-NOT: memref.alloc
+// CHECK: %[[V:.+]] = memref.expand_shape %[[OUT]] {{\[\[}}0, 1]] output_shape [%[[N]], %[[M]]]
+// CHECK: cpu.group {{.*}}outs(%[[V]] : memref<?x?xf32>)
+// CHECK-NOT: memref.copy
+// CHECK: return
+func.func @dynamic(%n: index, %m: index, %x: tensor<?x?xf32> {plan.extents = array<i64: 0, 1>}, %out: tensor<?xf32> {plan.extents = array<i64: 4>, plan.out}, %p: index) -> tensor<?xf32> {
+  %e = tensor.empty(%n, %m) : tensor<?x?xf32>
+  %y = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %a, %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<?x?xf32>
+  %c = tensor.collapse_shape %y [[0, 1]] : tensor<?x?xf32> into tensor<?xf32>
+  %r = bufferization.materialize_in_destination %c in %out : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func @crosswise
+// CHECK-SAME: (%[[N:.+]]: index, %[[A:.+]]: memref<?xf32> {{.*}}, %[[B:.+]]: memref<?xf32>
+// CHECK: %[[T:.+]] = memref.alloc(%[[N]]) : memref<?xf32>
+// CHECK: memref.copy %[[B]], %[[T]]
+// CHECK: memref.copy %[[A]], %[[B]]
+// CHECK: memref.copy %[[T]], %[[A]]
+func.func @crosswise(%n: index, %a: tensor<?xf32> {plan.extents = array<i64: 0>, plan.out}, %b: tensor<?xf32> {plan.extents = array<i64: 0>, plan.out}) -> (tensor<?xf32>, tensor<?xf32>) {
+  return %b, %a : tensor<?xf32>, tensor<?xf32>
+}

@@ -105,7 +105,7 @@ PROGRAMS = {
     "while": (["while"], lambda x: lax.while_loop(lambda c: jnp.sum(c) < 100, lambda c: c * 1.5 + 1, jnp.abs(x)), X),
     "fori": (["while"], lambda x: lax.fori_loop(0, 10, lambda i, c: c * 0.9 + i, x), X),
     "scan": (["while"], lambda x: lax.scan(lambda c, a: (c + a, c * a), jnp.zeros(8, jnp.float32), x), X),
-    "attention": (["attention"], lambda q, k, v: jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(jnp.einsum("bqhd,bkhd->bhqk", q, k) / np.sqrt(8), axis=-1), v), *(normal(2, 5, 3, 8) for _ in range(3))),
+    "attention": (["attention"], lambda q, k, v: jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(jnp.einsum("bqhd,bkhd->bhqk", q, k) / np.float32(np.sqrt(8)), axis=-1), v), *(normal(2, 5, 3, 8) for _ in range(3))),
     "causal attention": (["softmax", "matrix_multiply"], lambda q: jax.nn.dot_product_attention(q, q, q, is_causal=True), normal(2, 16, 4, 8)),
     "quantized": (["quantize", "dequantize"], lambda x: jnp.clip(jnp.round(x / 0.05), -128, 127).astype(jnp.int8).astype(jnp.float32) * 0.05, X),
     "f64 stays": ([], lambda x: jnp.cumsum(x.astype(jnp.complex64).real), V),
@@ -116,6 +116,31 @@ PROGRAMS = {
 def test_program(name):
     layers, function, *arguments = PROGRAMS[name]
     check(function, arguments, layers)
+
+
+# Name: (layers, function, symbolic shapes, shapes of calls).
+DYNAMIC = {
+    "mlp": (["matrix_multiply"], lambda x, w: jax.nn.relu(x @ w) + 1, ["b, 8", "8, 5"], [[(2, 8), (8, 5)], [(7, 8), (8, 5)]]),
+    "softmax": (["softmax"], lambda x: jax.nn.softmax(x, -1), ["b, n"], [[(2, 3)], [(4, 9)]]),
+    "batched product": (["matrix_multiply"], lambda a, b: a @ b, ["b, n, 4", "b, 4, m"], [[(2, 3, 4), (2, 4, 5)]]),
+    "transpose and reshape": (["transpose", "reshape"], lambda x: x.transpose(1, 0, 2).reshape(3, -1), ["b, 3, 4"], [[(2, 3, 4)], [(5, 3, 4)]]),
+    "concatenate and slice": (["concatenation", "slice"], lambda x: jnp.concatenate([x, x[:, ::-1]], 0)[:, :2], ["b, 4"], [[(3, 4)]]),
+    "convolution": (["convolution"], lambda x, k: lax.conv_general_dilated(x, k, (1, 1), "SAME", dimension_numbers=NHWC), ["b, 6, 6, 2", "3, 3, 2, 4"], [[(2, 6, 6, 2), (3, 3, 2, 4)]]),
+    "arange": (["linspace"], lambda x: x * jnp.arange(x.shape[0], dtype=jnp.float32)[:, None], ["b, 4"], [[(3, 4)], [(6, 4)]]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DYNAMIC)
+def test_dynamic_program(name):
+    layers, function, symbols, calls = DYNAMIC[name]
+    scope = jax.export.SymbolicScope()
+    shapes = [jax.ShapeDtypeStruct(jax.export.symbolic_shape(s, scope=scope), np.float32) for s in symbols]
+    executable, found, _ = compile_by_layers(str(jax.export.export(jax.jit(function))(*shapes).mlir_module()))
+    for layer in layers:
+        assert found[layer] > 0, f"no {layer} among {dict(found)}"
+    for call in calls:
+        arguments = [normal(*shape) for shape in call]
+        np.testing.assert_allclose(executable(*arguments), function(*arguments), rtol=2e-4, atol=1e-5)
 
 
 def layer_norm(x, scale, bias):
@@ -130,7 +155,7 @@ def split_heads(x, heads):
 
 def attend(x, p, heads, mask=None):
     q, k, v = (split_heads(x @ p[n] + p[n + "b"], heads) for n in ("q", "k", "v"))
-    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / np.sqrt(q.shape[-1])
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / np.float32(np.sqrt(q.shape[-1]))
     if mask is not None:
         scores = jnp.where(mask, scores, -1e30)
     mixed = jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores, axis=-1), v)

@@ -250,6 +250,38 @@ def test_grid_sample():
     np.testing.assert_allclose(got, IMAGE, rtol=1e-3, atol=1e-4)
 
 
+def test_non_zero():
+    """A result whose extent is known when the program has run."""
+    text = """func.func public @main(%x: tensor<4x6xf32>) -> tensor<2x?xi32> {
+      %zero = tensorrt.constant dense<1.0> : tensor<1x1xf32>
+      %c = tensorrt.element_wise %x, %zero {elementwiseOperation = #tensorrt<element_wise_operation kGREATER>} : (tensor<4x6xf32>, tensor<1x1xf32>) -> tensor<4x6xi1>
+      %r = tensorrt.non_zero %c : (tensor<4x6xi1>) -> tensor<2x?xi32>
+      return %r : tensor<2x?xi32>
+    }"""
+    executable = latewood.compile(text, options=["--input=tensorrt"])
+    for x in (X, -np.abs(X), np.abs(X) + 2):
+        np.testing.assert_array_equal(executable(x), np.stack(np.nonzero(x > 1)))
+
+
+def test_dynamic_shapes():
+    """Layers of unknown extents: a product, a bias that is repeated, a mean, a reshape by a computed shape."""
+    text = """func.func public @main(%x: tensor<?x6xf32>, %w: tensor<6x4xf32>, %b: tensor<1x4xf32>) -> (tensor<?x4xf32>, tensor<?x2xf32>) {
+      %p = tensorrt.matrix_multiply %x, %w {op0 = #tensorrt<matrix_operation kNONE>, op1 = #tensorrt<matrix_operation kNONE>} : (tensor<?x6xf32>, tensor<6x4xf32>) -> tensor<?x4xf32>
+      %s = tensorrt.element_wise %p, %b {elementwiseOperation = #tensorrt<element_wise_operation kSUM>} : (tensor<?x4xf32>, tensor<1x4xf32>) -> tensor<?x4xf32>
+      %m = tensorrt.reduce %s {reduceAxes = array<i64: 1>, keepDimensions = true, reduceOperation = #tensorrt<reduce_operation kAVG>} : (tensor<?x4xf32>) -> tensor<?x1xf32>
+      %c = tensorrt.element_wise %s, %m {elementwiseOperation = #tensorrt<element_wise_operation kSUB>} : (tensor<?x4xf32>, tensor<?x1xf32>) -> tensor<?x4xf32>
+      %r = tensorrt.reshape %c : (tensor<?x4xf32>) -> tensor<?x2xf32>
+      return %c, %r : tensor<?x4xf32>, tensor<?x2xf32>
+    }"""
+    executable = latewood.compile(text, options=["--input=tensorrt"])
+    for rows in (1, 3, 8):
+        x, w, b = normal(rows, 6), normal(6, 4), normal(1, 4)
+        s = x @ w + b
+        centered, pairs = executable(x, w, b)
+        np.testing.assert_allclose(centered, s - s.mean(1, keepdims=True), rtol=1e-4, atol=1e-5)
+        np.testing.assert_array_equal(pairs, centered.reshape(-1, 2))
+
+
 def test_plugins_are_refused():
     with pytest.raises(latewood.CompilationError, match="'tensorrt.opaque_plugin' has no equivalent that the CPU could compute"):
         run('  %r0 = tensorrt.opaque_plugin(%x0) {pluginName = "P", pluginVersion = "1", pluginNamespace = "", creatorParams = {}} : (tensor<4x6xf32>) -> tensor<4x6xf32>', [X], [X])

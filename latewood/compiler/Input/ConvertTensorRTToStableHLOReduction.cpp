@@ -119,7 +119,8 @@ static Tensor lowerReduce(ReduceOp op, const Tensor &x) {
   return op.getKeepDimensions() ? keepAxes(reduced, x, axes) : reduced;
 }
 
-/// Elements with their positions, sorted along `axis`; of equal ones the first comes first.
+/// Elements with their positions, sorted along `axis`; of equal ones the first comes first. A NaN is larger than
+/// infinity.
 static std::pair<Tensor, Tensor> sortWithPositions(const Tensor &x, int64_t axis, bool isDescending) {
   LocBuilder &b = x.builder();
   Type i32 = b.getI32Type();
@@ -135,7 +136,13 @@ static std::pair<Tensor, Tensor> sortWithPositions(const Tensor &x, int64_t axis
   Block *body =
       b.createBlock(&op.getComparator(), {}, {value, value, position, position}, SmallVector<Location>(4, b.getLoc()));
   Tensor l(b, body->getArgument(0)), r(b, body->getArgument(1));
-  stablehlo::ReturnOp::create(b, Value(isDescending ? l > r : l < r));
+  stablehlo::ComparisonTypeAttr order;
+  if (isa<FloatType>(x.element()))
+    order = stablehlo::ComparisonTypeAttr::get(b.getContext(), stablehlo::ComparisonType::TOTALORDER);
+  Value comesFirst = stablehlo::CompareOp::create(
+      b, RankedTensorType::get({}, b.getI1Type()), l, r,
+      isDescending ? stablehlo::ComparisonDirection::GT : stablehlo::ComparisonDirection::LT, order);
+  stablehlo::ReturnOp::create(b, comesFirst);
   return {Tensor(b, op.getResult(0)), Tensor(b, op.getResult(1))};
 }
 
@@ -170,8 +177,8 @@ static LayerResults lowerTopK(LocBuilder &b, TopKOp op) {
 static LayerResults lowerCumulative(LocBuilder &b, CumulativeOp op) {
   Tensor x(b, op.getInput());
   auto axis = static_cast<int64_t>(op.getAxis());
-  if (!x.type().hasStaticShape())
-    return op.emitError("'tensorrt.cumulative' of a dynamic shape cannot be computed on the CPU"), failure();
+  if (x.type().isDynamicDim(axis) || (op.getExclusive() && !x.type().hasStaticShape()))
+    return op.emitError("'tensorrt.cumulative' along an unknown extent cannot be computed on the CPU"), failure();
   int64_t extent = x.extent(axis);
   if (extent == 0)
     return Values{x};
@@ -197,6 +204,23 @@ static LayerResults lowerCumulative(LocBuilder &b, CumulativeOp op) {
   return Values{result};
 }
 
+/// One vector of indices a dimension, as the rows of a matrix. How long they are is known when the program runs.
+static Tensor lowerNonZero(LocBuilder &b, NonZeroOp op) {
+  Tensor x(b, op.getInput());
+  Type element = getElementTypeOrSelf(op.getResult());
+  SmallVector<Type> types(x.rank(), RankedTensorType::get({ShapedType::kDynamic}, element));
+  auto call = stablehlo::CustomCallOp::create(b, types, ValueRange{x},
+                                              b.getNamedAttr("call_target_name", b.getStringAttr("latewood.nonzero")));
+  SmallVector<Tensor> rows;
+  auto row = RankedTensorType::get({1, ShapedType::kDynamic}, element);
+  for (Value indices : call.getResults()) {
+    Tensor shape = concatenate(
+        {splatInteger(b, RankedTensorType::get({1}, b.getI64Type()), 1), Tensor(b, extentsOf(b, indices))}, 0);
+    rows.push_back(Tensor(b, stablehlo::DynamicReshapeOp::create(b, row, indices, shape)));
+  }
+  return concatenate(rows, 0);
+}
+
 LayerResults input::lowerReduction(LocBuilder &b, Operation *op) {
   auto operand = [&](unsigned i) { return Tensor(b, op->getOperand(i)); };
   return llvm::TypeSwitch<Operation *, LayerResults>(op)
@@ -204,6 +228,7 @@ LayerResults input::lowerReduction(LocBuilder &b, Operation *op) {
       .Case<ArgMaxOp>([&](ArgMaxOp arg) { return lowerArg(op, operand(0), arg.getAxis(), /*isMax=*/true); })
       .Case<ArgMinOp>([&](ArgMinOp arg) { return lowerArg(op, operand(0), arg.getAxis(), /*isMax=*/false); })
       .Case<TopKOp>([&](TopKOp top) { return lowerTopK(b, top); })
+      .Case<NonZeroOp>([&](NonZeroOp layer) { return Values{lowerNonZero(b, layer)}; })
       .Case<CumulativeOp>([&](CumulativeOp cumulative) { return lowerCumulative(b, cumulative); })
       .Default([](auto) { return std::nullopt; });
 }

@@ -188,18 +188,23 @@ static LayerResults lowerSlice(LocBuilder &b, SliceOp op) {
   bool hasUnitStrides =
       op.getStaticStride() && llvm::all_of(*op.getStaticStride(), [](int64_t stride) { return stride == 1; });
   if (op.getMode() == SampleMode::kFILL) {
-    // Padded by as much as is taken, on both sides, every start lies inside.
-    if (!x.type().hasStaticShape() || !type.hasStaticShape() || !hasUnitStrides)
-      return op.emitError("'tensorrt.slice' with fill, of unknown extents or strides, cannot be computed on the CPU"),
+    if (!hasUnitStrides)
+      return op.emitError("'tensorrt.slice' with fill and strides, at computed places, cannot be computed on the CPU"),
              failure();
+    // Padded by as much as is taken, on both sides, every start lies inside.
+    Tensor size = vectorOf(op.getSize(), op.getStaticSize());
+    if (!x.type().hasStaticShape() || !type.hasStaticShape()) {
+      auto padded = RankedTensorType::get(SmallVector<int64_t>(rank, ShapedType::kDynamic), x.element());
+      Value wide = stablehlo::DynamicPadOp::create(b, padded, x, op.getFill(), size, size, size.like(0));
+      Tensor first = start + size;
+      return Values{stablehlo::RealDynamicSliceOp::create(b, type, wide, first, first + size, size.like(1))};
+    }
     SmallVector<int64_t> sizes(type.getShape()), none(rank, 0), shape;
     for (int64_t i = 0; i < rank; ++i)
       shape.push_back(x.extent(i) + 2 * sizes[i]);
     x = Tensor(
         b, stablehlo::PadOp::create(b, RankedTensorType::get(shape, x.element()), x, op.getFill(), sizes, sizes, none));
-    auto vector = RankedTensorType::get({rank}, i64);
-    start = start + Tensor(b, stablehlo::ConstantOp::create(b, vector,
-                                                            DenseElementsAttr::get(vector, ArrayRef<int64_t>(sizes))));
+    start = start + size;
   } else if (op.getMode() != SampleMode::kSTRICT_BOUNDS) {
     return op.emitError("'tensorrt.slice' that looks outside at computed places cannot be computed on the CPU"),
            failure();

@@ -185,7 +185,8 @@ Conversion tensorrt::convertElementwise(LayerBuilder &b, Operation *op) {
       .Case<stablehlo::Log1pOp>([&](auto) { return one(logPlusOne(b, operand(0))); })
       .Case<stablehlo::Expm1Op>([&](auto) { return one(expMinusOne(b, operand(0))); })
       // Exact to the last place of 1, as programs that compute a GELU with it need; not in its tail.
-      .Case<chlo::ErfcOp>([&](auto) { return one(b.sub(b.like(operand(0), 1), b.unary(UnaryOperation::kERF, operand(0)))); })
+      .Case<chlo::ErfcOp>(
+          [&](auto) { return one(b.sub(b.like(operand(0), 1), b.unary(UnaryOperation::kERF, operand(0)))); })
       .Case<chlo::SquareOp>([&](auto) { return one(b.mul(operand(0), operand(0))); })
       .Case<stablehlo::NotOp>([&](auto) -> Conversion {
         if (!b.elementOf(operand(0)).isInteger(1))

@@ -420,7 +420,8 @@ struct RaiseAttention : OpRewritePattern<MatrixMultiplyOp> {
     if (!softmax || softmax.getAxis() != 3 || !softmax->hasOneUse())
       return failure();
     Value value = isFlipped ? op.getInput0() : op.getInput1();
-    bool isValueTransposed = isFlipped ? op.getOp0() == MatrixOperation::kNONE : op.getOp1() == MatrixOperation::kTRANSPOSE;
+    bool isValueTransposed =
+        isFlipped ? op.getOp0() == MatrixOperation::kNONE : op.getOp1() == MatrixOperation::kTRANSPOSE;
     LayerBuilder b(op.getLoc(), rewriter.getContext());
     b.setInsertionPoint(op);
     b.setListener(rewriter.getListener());
@@ -461,8 +462,7 @@ struct RaiseAttention : OpRewritePattern<MatrixMultiplyOp> {
         typeOf(key).getShape().take_front(2) != typeOf(value).getShape().take_front(2))
       return failure();
     auto sizeOf = [](Value input, bool isTransposed) { return typeOf(input).getDimSize(isTransposed ? 2 : 3); };
-    if (sizeOf(query, multiply.getOp0() == MatrixOperation::kTRANSPOSE) !=
-        sizeOf(value, isValueTransposed))
+    if (sizeOf(query, multiply.getOp0() == MatrixOperation::kTRANSPOSE) != sizeOf(value, isValueTransposed))
       return failure();
     mask = chosen ? chosen : added;
     if (mask && (typeOf(mask).getRank() != 4 || !broadcastsOnto(typeOf(mask).getShape(), scoreType.getShape())))

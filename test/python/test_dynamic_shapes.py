@@ -333,6 +333,51 @@ def test_earlier_results_stay():
         np.testing.assert_array_equal(array, right)
 
 
+def test_branches_of_different_shapes():
+    session = Session(
+        """
+func.func public @main(%x: tensor<?xf32>, %y: tensor<?xf32>, %p: tensor<i1>, %k: tensor<i32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  %0 = "stablehlo.if"(%p) ({
+    stablehlo.return %x : tensor<?xf32>
+  }, {
+    stablehlo.return %y : tensor<?xf32>
+  }) : (tensor<i1>) -> tensor<?xf32>
+  %1 = "stablehlo.case"(%k) ({
+    stablehlo.return %x : tensor<?xf32>
+  }, {
+    %2 = stablehlo.concatenate %x, %y, dim = 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    stablehlo.return %2 : tensor<?xf32>
+  }) : (tensor<i32>) -> tensor<?xf32>
+  return %0, %1 : tensor<?xf32>, tensor<?xf32>
+}"""
+    )
+    x, y = np.arange(3, dtype=np.float32), np.arange(10, 15, dtype=np.float32)
+    for p in (True, False):
+        for k in (0, 1, 7, -1):
+            one, two = session.run(x, y, np.bool_(p), np.int32(k))
+            np.testing.assert_array_equal(one, x if p else y)
+            np.testing.assert_array_equal(two, x if k == 0 else np.concatenate([x, y]))
+
+
+def test_bounds_of_types():
+    session = Session(
+        """
+func.func public @main(%x: tensor<?x3xf32, #stablehlo.bounds<8, ?>>, %n: tensor<i32>) -> (tensor<?x3xf32, #stablehlo.bounds<8, ?>>, tensor<?x3xf32>) {
+  %0 = stablehlo.add %x, %x : tensor<?x3xf32, #stablehlo.bounds<8, ?>>
+  %1 = stablehlo.set_dimension_size %0, %n, dim = 0 : (tensor<?x3xf32, #stablehlo.bounds<8, ?>>, tensor<i32>) -> tensor<?x3xf32>
+  return %0, %1 : tensor<?x3xf32, #stablehlo.bounds<8, ?>>, tensor<?x3xf32>
+}"""
+    )
+    x = np.arange(12, dtype=np.float32).reshape(4, 3)
+    whole, part = session.run(x, np.int32(2))
+    np.testing.assert_array_equal(whole, 2 * x)
+    np.testing.assert_array_equal(part, 2 * x[:2])
+    with pytest.raises(errors.LatewoodError, match="dimension 0 is 9, but must be between 0 and 8"):
+        session.run(np.zeros((9, 3), np.float32), np.int32(2))
+    with pytest.raises(errors.LatewoodError, match="set_dimension_size"):
+        session.run(x, np.int32(5))
+
+
 def test_signature():
     executable = build(NONZERO)
     signature = executable.get_signature("main")

@@ -276,9 +276,30 @@ LogicalResult ShapeMaterializer::visitBranches(Operation *op) {
                                              scalars.constant(selector.getType(), APInt(32, number)));
         extent = scalars.select(isThis, other, extent);
       }
-    setExtents(result, all);
+    bool differs = llvm::any_of(branches, [&](const Extents &branch) { return branch != all; });
+    Value shaped = setExtents(result, all);
+    if (differs)
+      cutToShape(shaped, all);
   }
   return success();
+}
+
+// Behind branches that give different shapes an engine sees one buffer or another, and the shape of neither: a slice of
+// the whole says which it is.
+void ShapeMaterializer::cutToShape(Value tensor, ArrayRef<Value> all) {
+  OpBuilder builder(tensor.getContext());
+  builder.setInsertionPointAfterValue(tensor);
+  Location loc = tensor.getLoc();
+  auto count = static_cast<int64_t>(all.size());
+  auto give = [&](ArrayRef<Value> values) -> Value {
+    Value place = tensor::EmptyOp::create(builder, loc, {count}, builder.getIndexType());
+    return plan::WithValuesOp::create(builder, loc, place.getType(), place, values);
+  };
+  SmallVector<Value> zeros(count, scalars.index(0)), ones(count, scalars.index(1));
+  Value starts = give(zeros), limits = give(all), strides = give(ones);
+  auto slice = stablehlo::RealDynamicSliceOp::create(builder, loc, tensor.getType(), tensor, starts, limits, strides);
+  tensor.replaceAllUsesExcept(slice, slice);
+  setExtents(slice, all);
 }
 
 // Whether `value` is computed from `source`.
@@ -364,6 +385,50 @@ LogicalResult ShapeMaterializer::run() {
   return success();
 }
 
+// The bounds that a type has beside its extents.
+static stablehlo::BoundsAttr getBoundsOfType(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? dyn_cast_or_null<stablehlo::BoundsAttr>(tensor.getEncoding()) : stablehlo::BoundsAttr();
+}
+
+static Type withoutBounds(Type type) {
+  if (!getBoundsOfType(type))
+    return type;
+  auto tensor = cast<RankedTensorType>(type);
+  return RankedTensorType::get(tensor.getShape(), tensor.getElementType());
+}
+
+// Extents are exact from here on: what types say of the largest ones is checked where arguments come in.
+static void dropBoundsOfTypes(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
+  StringRef name = plan::PlanDialect::getBoundsAttrName();
+  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
+    stablehlo::BoundsAttr extensions = getBoundsOfType(type);
+    if (!extensions || function.getArgAttr(index, name))
+      continue;
+    SmallVector<int64_t> min, max;
+    for (auto [extent, bound] : llvm::zip_equal(cast<RankedTensorType>(type).getShape(), extensions.getBounds())) {
+      min.push_back(ShapedType::isDynamic(extent) ? 0 : extent);
+      max.push_back(!ShapedType::isDynamic(extent) ? extent
+                    : ShapedType::isDynamic(bound) ? std::numeric_limits<int64_t>::max()
+                                                   : bound);
+    }
+    auto largest = DenseI64ArrayAttr::get(context, max);
+    function.setArgAttr(index, name,
+                        plan::BoundsAttr::get(context, DenseI64ArrayAttr::get(context, min), largest, largest));
+  }
+  function.walk([](Operation *op) {
+    for (Value result : op->getResults())
+      result.setType(withoutBounds(result.getType()));
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          argument.setType(withoutBounds(argument.getType()));
+  });
+  function.setType(FunctionType::get(context, llvm::map_to_vector(function.getArgumentTypes(), withoutBounds),
+                                     llvm::map_to_vector(function.getResultTypes(), withoutBounds)));
+}
+
 namespace {
 
 class MaterializeShapesPass : public impl::MaterializeShapesPassBase<MaterializeShapesPass> {
@@ -372,6 +437,7 @@ public:
     func::FuncOp function = getOperation();
     if (function.isExternal() || function.isPrivate() || !llvm::hasSingleElement(function.getBody()))
       return;
+    dropBoundsOfTypes(function);
     WalkResult found = function.walk([](Operation *op) {
       bool isDynamicOp =
           isa<func::FuncOp>(op) ? llvm::any_of(cast<func::FuncOp>(op).getArgumentTypes(), isDynamic) : isInvolved(op);

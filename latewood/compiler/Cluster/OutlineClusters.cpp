@@ -53,9 +53,23 @@ private:
     return module;
   }
 
-  // The bounds of what an argument is, or is the destination of. Destinations follow behind `inputCount` inputs.
-  static void setBounds(func::FuncOp function, unsigned inputCount) {
+  // The bounds of a value: those of its shape in the cluster that computes it, which was outlined before.
+  Attribute boundsOf(Value value) {
+    auto call = value.getDefiningOp<plan::CallOp>();
+    auto callee = call ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCallee()) : func::FuncOp();
+    if (!callee)
+      return nullptr;
+    unsigned out = callee.getNumArguments() - callee.getNumResults() + cast<OpResult>(value).getResultNumber();
+    return callee.getArgAttr(out, plan::PlanDialect::getBoundsAttrName());
+  }
+
+  // The bounds of what an argument is, or is the destination of. Destinations follow behind `inputs`.
+  void setBounds(func::FuncOp function, OperandRange inputs) {
     StringRef name = plan::PlanDialect::getBoundsAttrName();
+    unsigned inputCount = inputs.size();
+    for (auto [index, input] : llvm::enumerate(inputs))
+      if (Attribute bounds = boundsOf(input))
+        function.setArgAttr(index, name, bounds);
     for (BlockArgument argument : function.getArguments())
       for (Operation *user : argument.getUsers())
         if (isa<plan::WithShapeOp>(user) && user->hasAttr(name))
@@ -91,7 +105,7 @@ private:
       attributes.push_back(list.getDictionary(builder.getContext()));
     }
     function.setAllArgAttrs(attributes);
-    setBounds(function, inputs.size());
+    setBounds(function, inputs);
     Operation *yield = function.getBody().front().getTerminator();
     builder.setInsertionPoint(yield);
     func::ReturnOp::create(builder, yield->getLoc(), yield->getOperands());

@@ -25,6 +25,7 @@ private:
   mlir::LogicalResult visitBlock(mlir::Block &block);
   mlir::LogicalResult visit(mlir::Operation *op);
   mlir::LogicalResult visitBranches(mlir::Operation *op);
+  void cutToShape(mlir::Value tensor, mlir::ArrayRef<mlir::Value> all);
   mlir::LogicalResult visitWhile(stablehlo::WhileOp op);
   void visitAssert(plan::AssertOp op);
   /// Ties a value to its extents, one per dimension; those that the type knows have to be these, too.

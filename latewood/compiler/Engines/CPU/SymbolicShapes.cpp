@@ -229,6 +229,11 @@ static std::optional<Shape> shapeOfResult(OpResult result) {
   }
   if (auto materialize = dyn_cast<bufferization::MaterializeInDestinationOp>(op))
     return getSymbolicShape(materialize.getDest());
+  // One of two buffers: a branch decides.
+  if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    std::optional<Shape> then = getSymbolicShape(select.getTrueValue());
+    return then == getSymbolicShape(select.getFalseValue()) ? then : std::nullopt;
+  }
   // One shape for all.
   if (isa<tensor::CastOp, memref::CastOp, memref::MemorySpaceCastOp, bufferization::ToTensorOp,
           bufferization::ToBufferOp, bufferization::CloneOp>(op) ||

@@ -65,3 +65,19 @@ func.func @dynamic(%a: memref<?x4xf32>) {
   memref.dealloc %t : memref<?x4xf32>
   return
 }
+
+// Tests that memory of run-time size is freed behind its last use, which may be by a view.
+// CHECK-LABEL: func.func @last_use(
+func.func @last_use(%a: memref<?x4xf32>, %n: index) {
+  // CHECK: %[[T:.*]] = executor.alloc[%{{.*}}] : memref<?x4xf32>
+  %t = memref.alloc(%n) : memref<?x4xf32>
+  // CHECK: executor.copy %{{.*}} to %[[T]]
+  memref.copy %a, %t : memref<?x4xf32> to memref<?x4xf32>
+  // CHECK: %[[V:.*]] = executor.view %[[T]]
+  %v = memref.collapse_shape %t [[0, 1]] : memref<?x4xf32> into memref<?xf32>
+  // CHECK: executor.launch @cpu::@f(%[[V]]
+  // CHECK-NEXT: executor.free %[[T]]
+  plan.call @cpu::@f(%v, %n) outs(%a) : (memref<?xf32>, index, memref<?x4xf32>) -> ()
+  // CHECK-NEXT: return
+  return
+}

@@ -166,6 +166,30 @@ def test_operation(name):
             np.testing.assert_allclose(result, value, rtol=2e-4, atol=2e-4, err_msg=f"{name} at {extent}")
 
 
+def attention(x, w):
+    """Two dynamic dimensions, several heads, a mask that depends on a length."""
+    batch, length, width = x.shape
+    q, k, v = ((x @ part).reshape(batch, length, 4, width // 4).transpose(0, 2, 1, 3) for part in w)
+    scores = jnp.einsum("bhqd,bhkd->bhqk", q, k) / 2.0
+    mask = jnp.tril(jnp.ones((length, length), bool))
+    weights = jax.nn.softmax(jnp.where(mask, scores, -1e9), axis=-1)
+    return x + jnp.einsum("bhqk,bhkd->bhqd", weights, v).transpose(0, 2, 1, 3).reshape(batch, length, width)
+
+
+def test_two_dynamic_dimensions():
+    rng = np.random.default_rng(0)
+    w = (rng.standard_normal((3, 16, 16)) / 4).astype(np.float32)
+    specs = (
+        jax.ShapeDtypeStruct(export.symbolic_shape("b, s, 16"), np.float32),
+        jax.ShapeDtypeStruct(w.shape, w.dtype),
+    )
+    run = Session(str(export.export(jax.jit(attention), platforms=["cpu"])(*specs).mlir_module()))
+    for shape in ((1, 1), (2, 7), (3, 64), (1, 129), (16, 3)):
+        x = rng.standard_normal((*shape, 16)).astype(np.float32)
+        (y,) = run(x, w)
+        np.testing.assert_allclose(y, np.asarray(jax.jit(attention)(x, w)), rtol=2e-4, atol=2e-4)
+
+
 # What JAX does not write: amounts that only the host knows, negative paddings, steps, dimensions that may have extent 1, bounds.
 PAD = """
 func.func @main(%x: tensor<?xf32>, %v: tensor<f32>, %low: tensor<1xi32>, %high: tensor<1xi32>, %between: tensor<1xi32>) -> tensor<?xf32> {

@@ -71,8 +71,8 @@ public:
   }
 
 private:
-  // An engine that allocates its results asks the slot for memory itself, when it knows the shape. False: `value` is made
-  // by none, or is another result, too.
+  // An engine that allocates its results asks the slot for memory itself, when it knows the shape. False: `value` is
+  // made by none, or is another result, too.
   static bool giveSlotToEngine(Value value, int64_t slot) {
     auto run = value.getDefiningOp<tensorrt_runtime::EnqueueAllocOp>();
     if (!run)
@@ -111,7 +111,8 @@ private:
       if (Operation *op = size.getDefiningOp(); op && (!last || last->isBeforeInBlock(op)))
         last = op;
     Operation *point = last ? last->getNextNode() : &block.front();
-    while (!isa<plan::CallOp>(point) && !point->hasTrait<OpTrait::IsTerminator>())
+    while (!isa<plan::CallOp, tensorrt_runtime::EnqueueOp, tensorrt_runtime::EnqueueAllocOp>(point) &&
+           !point->hasTrait<OpTrait::IsTerminator>())
       point = point->getNextNode();
     builder.setInsertionPoint(point);
   }

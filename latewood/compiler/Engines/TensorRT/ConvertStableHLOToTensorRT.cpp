@@ -65,6 +65,9 @@ static bool onlyMoves(Operation *op) {
 
 static std::optional<std::string> whyNotHeld(Operation *op) {
   for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes())) {
+    // Extents: a network has them as i64.
+    if (isa<RankedTensorType>(type) && getElementTypeOrSelf(type).isIndex())
+      continue;
     if (std::optional<std::string> why = whyNotHeld(type))
       return why;
     Type element = getElementTypeOrSelf(type);
@@ -105,8 +108,9 @@ Results tensorrt::convertOperation(LayerBuilder &b, Operation *op) {
       break;
   if (!conversion)
     return b.fail("TensorRT has no layer for it");
-  if (failed(*conversion))
-    return failure();
+  // Vectors of the host's scalars are i64 in networks, whatever they were.
+  if (failed(*conversion) || isa<plan::WithValuesOp>(op))
+    return *conversion;
   for (auto [value, type] : llvm::zip((**conversion), op->getResultTypes())) {
     if (!value)
       return failure();
@@ -190,8 +194,12 @@ std::optional<std::string> tensorrt::whyNotConvertible(Operation *op) {
   Block &converted = function->getBody().emplaceBlock();
   LayerBuilder b(op->getLoc(), op->getContext());
   b.setInsertionPointToEnd(&converted);
-  for (BlockArgument argument : old.getArguments())
-    b.values.map(argument, converted.addArgument(argument.getType(), argument.getLoc()));
+  for (BlockArgument argument : old.getArguments()) {
+    Type type = argument.getType();
+    if (auto tensor = dyn_cast<RankedTensorType>(type); tensor && tensor.getElementType().isIndex())
+      type = tensor.clone(builder.getI64Type());
+    b.values.map(argument, converted.addArgument(type, argument.getLoc()));
+  }
   std::optional<std::string> why;
   for (Operation &each : old.without_terminator()) {
     Results results = convertOperation(b, &each);

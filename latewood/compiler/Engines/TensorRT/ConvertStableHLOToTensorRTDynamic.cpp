@@ -6,6 +6,9 @@
 // What Latewood ties extents to (plan.with_shape, plan.with_values) is transparent: an engine finds them itself.
 #include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "latewood/compiler/Engines/TensorRT/StableHLOToTensorRT.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -19,11 +22,79 @@ static Value clampOffsets(LayerBuilder &b, ValueRange offsets, Value extents, Ar
   return b.max(b.min(b.concatenate(parts, 0), last), b.ints(SmallVector<int64_t>(sizes.size(), 0)));
 }
 
+/// An offset as a vector of one element, moved so that `size` elements from there on lie inside of `extent`.
+static Value clampOffset(LayerBuilder &b, Value offset, int64_t extent, int64_t size) {
+  Value start = b.map(offset);
+  if (!start)
+    return {};
+  start = b.unsqueeze(start, {0});
+  return b.max(b.min(start, b.like(start, static_cast<double>(extent - size))), b.like(start, 0));
+}
+
+static Value gatherAlong(LayerBuilder &b, Value data, Value indices, int64_t axis) {
+  if (!data || !indices)
+    return {};
+  auto layer = b.layer<GatherOp>(1, data, indices, static_cast<uint64_t>(axis), uint64_t(0));
+  return layer ? layer.getResult() : Value();
+}
+
+/// Whether offsets are computed, and all extents are known. Then parts are gathered: an offset that comes from the
+/// device stays there, where a slice would make it a shape tensor, which the engine reads on its host.
+static bool isComputed(LayerBuilder &b, Value input, ValueRange offsets) {
+  return b.typeOf(input).hasStaticShape() &&
+         !llvm::all_of(offsets, [&](Value offset) { return static_cast<bool>(getConstant(b.map(offset))); });
+}
+
+static Value gatherPart(LayerBuilder &b, Value input, ValueRange offsets, ArrayRef<int64_t> sizes) {
+  Value result = input;
+  for (auto [i, size] : llvm::enumerate(sizes)) {
+    int64_t extent = b.shapeOf(input)[i];
+    if (size == extent)
+      continue;
+    Value start = clampOffset(b, offsets[i], extent, size);
+    if (!start)
+      return {};
+    result = gatherAlong(b, result, b.add(start, b.iota(1, 0, size, b.elementOf(start))), i);
+  }
+  return result;
+}
+
+/// The update spread to the input's extents, and where it counts.
+static Value selectPart(LayerBuilder &b, Value input, Value update, ValueRange offsets) {
+  Value mask;
+  int64_t rank = b.rankOf(input);
+  SmallVector<int64_t> sizes(b.shapeOf(update));
+  for (auto [i, size] : llvm::enumerate(sizes)) {
+    int64_t extent = b.shapeOf(input)[i];
+    if (size == extent)
+      continue;
+    Value start = clampOffset(b, offsets[i], extent, size);
+    if (!start)
+      return {};
+    Value place = b.sub(b.iota(1, 0, extent, b.elementOf(start)), start);
+    Value last = b.like(place, static_cast<double>(size - 1)), zero = b.like(place, 0);
+    update = gatherAlong(b, update, b.max(b.min(place, last), zero), i);
+    Value isOutside = b.binary(ElementWiseOperation::kOR, b.binary(ElementWiseOperation::kLESS, place, zero),
+                               b.binary(ElementWiseOperation::kGREATER, place, last));
+    SmallVector<int64_t> others;
+    for (int64_t dim = 0; dim < rank; ++dim)
+      if (dim != static_cast<int64_t>(i))
+        others.push_back(dim);
+    Value inside = b.unsqueeze(b.logicalNot(isOutside), others);
+    mask = mask ? b.binary(ElementWiseOperation::kAND, mask, inside) : inside;
+    if (!mask)
+      return {};
+  }
+  return mask ? b.select(mask, update, input) : update;
+}
+
 static Value convertDynamicSlice(LayerBuilder &b, stablehlo::DynamicSliceOp op) {
   Value input = b.map(op.getOperand());
   ArrayRef<int64_t> sizes = op.getSliceSizes();
   if (b.rankOf(input) == 0)
     return input;
+  if (isComputed(b, input, op.getStartIndices()) && llvm::none_of(sizes, [](int64_t size) { return size == 0; }))
+    return gatherPart(b, input, op.getStartIndices(), sizes);
   Value start = clampOffsets(b, op.getStartIndices(), b.extents(input), sizes);
   return b.slice(input, start, Value(), b.ints(SmallVector<int64_t>(sizes.size(), 1)), sizes);
 }
@@ -113,10 +184,64 @@ static Results convertDynamicPad(LayerBuilder &b, stablehlo::DynamicPadOp op) {
   return result ? Results({result}) : Results(failure());
 }
 
+/// A scalar of the host as a vector of one i64, which the network finds itself: from the extents of an input, or by
+/// arithmetic. What it cannot find is an input of its own. Null: the host computes it in a way that networks do not.
+static Value findScalar(LayerBuilder &b, Value scalar) {
+  APInt known;
+  if (matchPattern(scalar, m_ConstantInt(&known)))
+    return b.ints(known.getSExtValue());
+  if (auto argument = dyn_cast<BlockArgument>(scalar)) {
+    auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    if (!function || !argument.getType().isIndex())
+      return {};
+    for (BlockArgument input : argument.getOwner()->getArguments()) {
+      auto extents =
+          function.getArgAttrOfType<DenseI64ArrayAttr>(input.getArgNumber(), plan::PlanDialect::getExtentsAttrName());
+      if (!extents || function.getArgAttr(input.getArgNumber(), plan::PlanDialect::getOutAttrName()))
+        continue;
+      auto type = cast<RankedTensorType>(input.getType());
+      for (int64_t d = 0; d < type.getRank(); ++d)
+        if (type.isDynamicDim(d) && extents[type.getDynamicDimIndex(d)] == argument.getArgNumber())
+          return b.extent(b.map(input), d);
+    }
+    auto type = RankedTensorType::get({}, b.getI64Type());
+    return b.reshape(UnrealizedConversionCastOp::create(b, TypeRange(type), b.map(argument)).getResult(0), {1});
+  }
+  Operation *op = scalar.getDefiningOp();
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    operands.push_back(findScalar(b, operand));
+    if (!operands.back())
+      return {};
+  }
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<arith::IndexCastOp, arith::ExtSIOp>([&](auto) { return operands[0]; })
+      .Case<arith::AddIOp>([&](auto) { return b.add(operands[0], operands[1]); })
+      .Case<arith::SubIOp>([&](auto) { return b.sub(operands[0], operands[1]); })
+      .Case<arith::MulIOp>([&](auto) { return b.mul(operands[0], operands[1]); })
+      .Case<arith::MaxSIOp>([&](auto) { return b.max(operands[0], operands[1]); })
+      .Case<arith::MinSIOp>([&](auto) { return b.min(operands[0], operands[1]); })
+      .Case<arith::DivSIOp>([&](auto) { return b.binary(ElementWiseOperation::kDIV, operands[0], operands[1]); })
+      .Default([](Operation *) { return Value(); });
+}
+
+static Results convertValues(LayerBuilder &b, plan::WithValuesOp op) {
+  if (b.values.contains(op.getOperand()) && !getElementTypeOrSelf(op.getType()).isIndex())
+    return Results({b.map(op.getOperand())});
+  SmallVector<Value> parts;
+  for (Value scalar : op.getElements()) {
+    parts.push_back(findScalar(b, scalar));
+    if (!parts.back())
+      return b.fail("the host computes a number in a way that networks do not");
+  }
+  return Results({parts.size() == 1 ? parts[0] : b.concatenate(parts, 0)});
+}
+
 Conversion tensorrt::convertDynamic(LayerBuilder &b, Operation *op) {
   auto one = [](Value value) -> Conversion { return value ? Results({value}) : Results(failure()); };
   return llvm::TypeSwitch<Operation *, Conversion>(op)
-      .Case<plan::WithShapeOp, plan::WithValuesOp>([&](auto) { return one(b.map(op->getOperand(0))); })
+      .Case<plan::WithShapeOp>([&](auto) { return one(b.map(op->getOperand(0))); })
+      .Case<plan::WithValuesOp>([&](plan::WithValuesOp values) -> Conversion { return convertValues(b, values); })
       .Case<stablehlo::DynamicSliceOp>(
           [&](stablehlo::DynamicSliceOp slice) { return one(convertDynamicSlice(b, slice)); })
       .Case<stablehlo::DynamicUpdateSliceOp>(

@@ -168,11 +168,18 @@ static Results convertArg(LayerBuilder &b, stablehlo::ReduceOp op, ArgReduction 
     best = b.squeeze(best, {axis});
     return best && first ? Results({best, first}) : Results(failure());
   }
+  // The layer searches matrices: a vector becomes a row.
+  bool isVector = rank == 1;
+  if (isVector) {
+    input = b.unsqueeze(input, {0});
+    axis = 1;
+  }
+  SmallVector<int64_t> dropped = isVector ? SmallVector<int64_t>{0, 1} : SmallVector<int64_t>{axis};
   Value values, indices;
   auto take = [&](auto layer) {
     if (layer) {
-      values = b.squeeze(layer.getValues(), {axis});
-      indices = b.cast(b.squeeze(layer.getIndices(), {axis}), positions);
+      values = b.squeeze(layer.getValues(), dropped);
+      indices = b.cast(b.squeeze(layer.getIndices(), dropped), positions);
     }
   };
   if (arg.isMax)
@@ -360,11 +367,22 @@ static Results topK(LayerBuilder &b, Value input, int64_t k, int64_t axis, bool 
   int64_t rank = b.rankOf(input);
   if (axis < rank - 4)
     return b.fail("TensorRT sorts along the last four dimensions only");
+  // The layer sorts matrices: a vector becomes a row.
+  bool isVector = rank == 1;
+  if (isVector) {
+    input = b.unsqueeze(input, {0});
+    axis = 1;
+  }
   auto layer = b.layer<TopKOp>(2, input, Value(), static_cast<uint64_t>(k), static_cast<uint64_t>(axis),
                                isLargest ? TopKOperation::kMAX : TopKOperation::kMIN);
   if (!layer)
     return failure();
-  return Results({layer.getValues(), b.cast(layer.getIndices(), positions)});
+  Value values = layer.getValues(), indices = b.cast(layer.getIndices(), positions);
+  if (isVector) {
+    values = b.squeeze(values, {0});
+    indices = b.squeeze(indices, {0});
+  }
+  return Results({values, indices});
 }
 
 static Results convertSort(LayerBuilder &b, stablehlo::SortOp op) {

@@ -123,6 +123,11 @@ LogicalResult NetworkBuilder::addBlock(Block &block) {
 }
 
 LogicalResult NetworkBuilder::addOperation(Operation *op) {
+  // A scalar of the host is an input without dimensions.
+  if (auto cast = dyn_cast<UnrealizedConversionCastOp>(op)) {
+    tensors[cast.getResult(0)] = tensors.lookup(cast.getOperand(0));
+    return success();
+  }
   if (auto conditional = dyn_cast<IfOp>(op))
     return add(conditional);
   if (auto loop = dyn_cast<WhileOp>(op))

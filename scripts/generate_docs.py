@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`./dev docs`: writes docs/generated from the TableGen definitions, the single source of what ops and passes mean.
 
-One page per dialect (Dialect/<Name>/<Name>Ops.td) and one page per Passes.td. With --check nothing is written and a page
+One page per dialect (Dialect/<Name>/<Name>Ops.td), one page per Passes.td, a program's walk, and the table of operations and
+element types, which shows what test/conformance/operations.py has found. With --check nothing is written and a page
 that would change, appear or vanish is an error: that is how the lint step keeps the pages true.
 """
 
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -121,11 +123,52 @@ def walk() -> dict[Path, str]:
     return {PAGES / "walk.md": page}
 
 
+def operations() -> dict[Path, str]:
+    """Which operations work on which element types, from the results of the programs that try each pair."""
+    source = ROOT / "test" / "conformance" / "operations.json"
+    results = json.loads(source.read_text())
+    groups = {
+        "i1": ["i1"],
+        "i2 i4": ["i2", "i4"],
+        "i8…i64": ["i8", "i16", "i32", "i64"],
+        "ui2 ui4": ["ui2", "ui4"],
+        "ui8…ui64": ["ui8", "ui16", "ui32", "ui64"],
+        "f4 f6": ["f4E2M1FN", "f6E2M3FN", "f6E3M2FN"],
+        "f8": [t for t in next(iter(results.values())) if t.startswith("f8")],
+        "bf16 f16": ["bf16", "f16"],
+        "f32 f64": ["f32", "f64"],
+        "complex": ["complex<f32>", "complex<f64>"],
+        "quantized": [t for t in next(iter(results.values())) if t.startswith("quantized")],
+    }
+
+    def cell(row: dict[str, str], types: list[str]) -> str:
+        found = {status: [t for t in types if row[t] == status] for status in ("works", "differs", "refused", "none")}
+        if len(found["none"]) == len(types):
+            return ""
+        if len(found["works"]) == len(types) - len(found["none"]):
+            return "yes" if not found["none"] else "yes: " + " ".join(found["works"])
+        missing = [*found["differs"], *found["refused"]]
+        return f"no: {' '.join(missing)}" if found["works"] else "no"
+
+    lines = [
+        "# Operations and element types\n",
+        f"Generated from `{source.relative_to(ROOT)}` by `./dev docs`; that file is written by",
+        "`./dev exec python test/conformance/operations.py`, which compiles and runs a program for each pair on the CPU engine.\n",
+        "*yes*: compiled, ran, and gave what the widest type of the kind gives, rounded. *no*: refused, for the types named. Empty: the",
+        "specification has no such operation.\n",
+        "| operation | " + " | ".join(groups) + " |",
+        "|---|" + "---|" * len(groups),
+    ]
+    for name, row in results.items():
+        lines.append(f"| `{name}` | " + " | ".join(cell(row, types) for types in groups.values()) + " |")
+    return {PAGES / "operations.md": "\n".join(lines) + "\n"}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev docs")
     parser.add_argument("--check", action="store_true", help="write nothing; fail when a page is not current")
     options = parser.parse_args()
-    wanted = pages() | walk()
+    wanted = pages() | walk() | operations()
     existing = set(PAGES.rglob("*.md"))
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
     gone = sorted(existing - set(wanted))

@@ -21,7 +21,8 @@ from pathlib import Path
 
 # The reference need not be fast, but ready soon: XLA's compilation takes most of the time here.
 os.environ.setdefault(
-    "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true --xla_cpu_parallel_codegen_split_count=1"
+    "XLA_FLAGS",
+    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true --xla_cpu_parallel_codegen_split_count=1",
 )
 
 import jax
@@ -448,7 +449,11 @@ class Program:
         choose, shape = self.random, self.values[operand].shape
         rank = len(shape) - 2
         groups = choose.choice([g for g in (1, 1, 2, 3, shape[1]) if shape[1] % g == 0])
-        kernel = (groups * choose.choice([1, 2, 5]), shape[1] // groups, *[choose.choice([1, 2, 3]) for _ in range(rank)])
+        kernel = (
+            groups * choose.choice([1, 2, 5]),
+            shape[1] // groups,
+            *[choose.choice([1, 2, 3]) for _ in range(rank)],
+        )
         weights = jnp.asarray(np.random.default_rng(choose.getrandbits(32)).normal(size=kernel), jnp.float32)
         options = dict(
             window_strides=[choose.choice([1, 1, 2, 3]) for _ in range(rank)],
@@ -484,7 +489,11 @@ class Program:
         else:
             other = {2: "int16", 4: "int32", 8: "int64"}[dtype.itemsize]
         # Which NaN an operation makes is the machine's choice.
-        clean = (lambda x: jnp.where(jnp.isnan(x), jnp.ones_like(x), x)) if is_float(self.values[operand]) else (lambda x: x)
+        clean = (
+            (lambda x: jnp.where(jnp.isnan(x), jnp.ones_like(x), x))
+            if is_float(self.values[operand])
+            else (lambda x: x)
+        )
         if is_float(self.values[operand]) and self.steps:
             return None  # and its last bit the library's
         return lambda x: lax.bitcast_convert_type(clean(x), jnp.dtype(other)), [operand]
@@ -531,7 +540,9 @@ class Program:
             return None
 
         def halve(x):
-            return lax.while_loop(lambda s: (jnp.max(jnp.abs(s[0])) > 1) & (s[1] < 40), lambda s: (s[0] // 2, s[1] + 1), (x, jnp.int32(0)))
+            return lax.while_loop(
+                lambda s: (jnp.max(jnp.abs(s[0])) > 1) & (s[1] < 40), lambda s: (s[0] // 2, s[1] + 1), (x, jnp.int32(0))
+            )
 
         which = self.random.choice([0, 1])
         return lambda x: halve(x)[which], [operand]
@@ -562,7 +573,12 @@ class Program:
 
         def best(x):
             place = lax.broadcasted_iota(jnp.int32, x.shape, axis)
-            return lax.reduce((jnp.nan_to_num(x) if is_float(x) else x, place), (jnp.asarray(-99, x.dtype), jnp.int32(1 << 30)), body, (axis,))[which]
+            return lax.reduce(
+                (jnp.nan_to_num(x) if is_float(x) else x, place),
+                (jnp.asarray(-99, x.dtype), jnp.int32(1 << 30)),
+                body,
+                (axis,),
+            )[which]
 
         return best, [operand]
 
@@ -578,7 +594,9 @@ class Program:
         operand = self.pick(lambda x: jnp.issubdtype(x.dtype, jnp.complexfloating))
         if operand is None:
             return None
-        function = self.random.choice([lax.real, lax.imag, lax.abs, lax.conj, lambda x: x * x, lambda x: x + x, lax.neg])
+        function = self.random.choice(
+            [lax.real, lax.imag, lax.abs, lax.conj, lambda x: x * x, lambda x: x + x, lax.neg]
+        )
         return function, [operand]
 
     def cumulative_product(self):

@@ -18,7 +18,14 @@ def normal(*shape, dtype=np.float32):
 
 def type_of(x) -> str:
     x = np.asarray(x)
-    names = {"float32": "f32", "float64": "f64", "int32": "i32", "int8": "i8", "bool": "i1", "complex64": "complex<f32>"}
+    names = {
+        "float32": "f32",
+        "float64": "f64",
+        "int32": "i32",
+        "int8": "i8",
+        "bool": "i1",
+        "complex64": "complex<f32>",
+    }
     return f"tensor<{''.join(f'{extent}x' for extent in x.shape)}{names[x.dtype.name]}>"
 
 
@@ -53,7 +60,9 @@ def test_dot_of_narrow_integers():
 def test_broadcast():
     x = normal(3)
     expected = np.broadcast_to(x, (2, 1, 3))
-    np.testing.assert_array_equal(run_op("stablehlo.broadcast", [x], expected, "broadcast_sizes = array<i64: 2, 1>"), expected)
+    np.testing.assert_array_equal(
+        run_op("stablehlo.broadcast", [x], expected, "broadcast_sizes = array<i64: 2, 1>"), expected
+    )
 
 
 EINSUMS = [
@@ -102,7 +111,7 @@ def test_torch_index_select(dim, batch, operand, index):
 
     def select(x, i, depth):
         if depth:
-            return np.stack([select(a, b, depth - 1) for a, b in zip(x, i)])
+            return np.stack([select(a, b, depth - 1) for a, b in zip(x, i, strict=False)])
         return np.take(x, np.clip(i, 0, operand[dim] - 1), axis=dim - batch)
 
     expected = select(x, i, batch)
@@ -217,7 +226,9 @@ def test_ragged_dot(case):
             ("rhs_group_dimensions", group),
         ]
     )
-    got = run_op("chlo.ragged_dot", [x, y, s], expected, f"ragged_dot_dimension_numbers = #chlo.ragged_dot<{attribute}>")
+    got = run_op(
+        "chlo.ragged_dot", [x, y, s], expected, f"ragged_dot_dimension_numbers = #chlo.ragged_dot<{attribute}>"
+    )
     np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
 
 
@@ -274,16 +285,23 @@ def test_scan_of_a_count():
 
 
 def test_jax_ragged_dot_runs(check):
-    check(lambda x, y, s: lax.ragged_dot(x, y, s), normal(7, 4), normal(3, 4, 5), np.int32([2, 0, 4]), rtol=1e-5, atol=1e-5)
+    check(
+        lambda x, y, s: lax.ragged_dot(x, y, s),
+        normal(7, 4),
+        normal(3, 4, 5),
+        np.int32([2, 0, 4]),
+        rtol=1e-5,
+        atol=1e-5,
+    )
 
 
 def test_jax_text_of_ragged_dot_is_read():
     """JAX writes the operation itself for platforms that have it."""
-    lowered = jax.export.export(jax.jit(lax.ragged_dot), platforms=["tpu"])(normal(7, 4), normal(3, 4, 5), np.int32([2, 0, 4]))
+    lowered = jax.export.export(jax.jit(lax.ragged_dot), platforms=["tpu"])(
+        normal(7, 4), normal(3, 4, 5), np.int32([2, 0, 4])
+    )
     text = lowered.mlir_module()
     if "ragged_dot" not in text:
         pytest.skip("this JAX expands ragged_dot itself")
     x, y, s = normal(7, 4), normal(3, 4, 5), np.int32([2, 0, 4])
     np.testing.assert_allclose(latewood.compile(text)(x, y, s), lax.ragged_dot(x, y, s), rtol=1e-5, atol=1e-5)
-
-

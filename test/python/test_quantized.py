@@ -16,7 +16,7 @@ class Quantization:
         self.low = low if low is not None else (-(2 ** (width - 1)) if signed else 0)
         self.high = high if high is not None else (2 ** (width - 1) - 1 if signed else 2**width - 1)
         self.scales, self.zero_points, self.axis = np.float32(scales), np.float32(zero_points), axis
-        parameters = ",".join(f"{s!r}:{z}" for s, z in zip(map(float, scales), zero_points))
+        parameters = ",".join(f"{s!r}:{z}" for s, z in zip(map(float, scales), zero_points, strict=False))
         bounds = "" if low is None else f"<{low}:{high}>"
         self.element = (
             f"!quant.uniform<{storage}{bounds}:f32, {parameters}>"
@@ -121,7 +121,9 @@ def test_unary(name):
     integers = A.random(4, 3)
     got = run(call(name, [A], B), integers)
     expected = B.quantize(UNARY[name](A.dequantize(integers)))
-    assert np.abs(got.astype(int) - expected.astype(int)).max() <= (1 if name in ("cosine", "exponential", "tanh") else 0)
+    assert np.abs(got.astype(int) - expected.astype(int)).max() <= (
+        1 if name in ("cosine", "exponential", "tanh") else 0
+    )
 
 
 BINARY = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "maximum": np.maximum, "minimum": np.minimum}
@@ -149,7 +151,9 @@ def test_one_scale_orders_integers(name):
 @pytest.mark.parametrize("other", [A, B], ids=["one scale", "two scales"])
 def test_compare(other):
     x, y = A.random(4, 3), other.random(4, 3, seed=1)
-    attributes = "{comparison_direction = #stablehlo<comparison_direction LT>, compare_type = #stablehlo<comparison_type FLOAT>}"
+    attributes = (
+        "{comparison_direction = #stablehlo<comparison_direction LT>, compare_type = #stablehlo<comparison_type FLOAT>}"
+    )
     got = run(call("compare", [A, other], "tensor<4x3xi1>", attributes=attributes), x, y)
     np.testing.assert_array_equal(got, A.dequantize(x) < other.dequantize(y))
 

@@ -8,6 +8,7 @@ import pytest
 
 import latewood
 import latewood.jax
+from latewood import compiler, runtime
 
 
 def run(function, *arguments):
@@ -77,3 +78,18 @@ def test_jitted_inside():
     x = sparse((40,))
     inner = jax.jit(latewood.jax.nonzero)
     np.testing.assert_array_equal(run(lambda v: inner(v + 0)[0], x)[0], np.nonzero(x)[0])
+
+
+def test_nonzero_needs_no_padded_array():
+    x = np.zeros(1 << 20, np.float32)
+    x[::100] = 1
+    lowered = jax.jit(latewood.jax.nonzero).lower(jax.ShapeDtypeStruct(x.shape, x.dtype))
+    executable = compiler.CompilerClient().stablehlo_to_executable(lowered)
+    client = runtime.RuntimeClient()
+    session = runtime.RuntimeSession(client, runtime.RuntimeSessionOptions(), executable)
+    (indices,) = session.execute_function("main", in_args=[client.create_memref(x)])
+    np.testing.assert_array_equal(np.asarray(indices), np.nonzero(x)[0])
+    statistics = session.statistics()
+    assert statistics["results"]["peak_bytes"] == 4 * np.count_nonzero(x)
+    others = statistics["temporaries"]["peak_bytes"] + statistics["staging"]["peak_bytes"] + statistics["workspace_bytes"]
+    assert others <= x.nbytes // 10

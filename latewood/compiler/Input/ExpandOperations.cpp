@@ -112,11 +112,12 @@ public:
           return signalPassFailure();
         if (results->size() != op->getNumResults())
           continue;
-        for (auto [result, old] : llvm::zip_equal(*results, op->getResults()))
-          keepTypeWhereNeeded(b, result, old);
         // Null values stand for results that nobody uses.
-        if (!op->use_empty())
+        if (!op->use_empty()) {
+          for (auto [result, old] : llvm::zip_equal(*results, op->getResults()))
+            keepTypeWhereNeeded(b, result, old);
           op->replaceAllUsesWith(*results);
+        }
         op->erase();
         changed = true;
       }

@@ -27,9 +27,11 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return success();
 }
 
-/// `axis` must be one of the last four dimensions (C1).
+/// `axis` must be one of the last four dimensions (C1), of at least two: TensorRT's builder refuses vectors.
 static LogicalResult checkTopKAxis(StringRef op, std::optional<Location> location, RankedTensorType input,
                                    int64_t axis) {
+  if (input.getRank() < 2)
+    return emitConstraint(location, op, "C1", "requires an input of at least 2 dimensions, but got ", input);
   if (axis < 0 || axis >= input.getRank() || axis < input.getRank() - 4)
     return emitConstraint(location, op, "C1", "requires one of the last four dimensions of ", input,
                           " as axis, but got ", axis);

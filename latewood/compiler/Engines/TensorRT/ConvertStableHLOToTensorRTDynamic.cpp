@@ -112,6 +112,13 @@ static Results convertDynamicUpdate(LayerBuilder &b, stablehlo::DynamicUpdateSli
   if (element.isUnsignedInteger() || element.getIntOrFloatBitWidth() < 8)
     if (!element.isInteger(1))
       return b.fail("TensorRT selects only among numbers and booleans");
+  if (isComputed(b, input, op.getStartIndices()) && !llvm::is_contained(b.shapeOf(update), 0)) {
+    Type index = b.elementOf(b.map(op.getStartIndices().front()));
+    if (!index.isInteger(32) && !index.isInteger(64))
+      return b.fail("TensorRT takes indices of i32 and i64 only");
+    Value result = selectPart(b, input, update, op.getStartIndices());
+    return result ? Results({result}) : Results(failure());
+  }
   Value extents = b.extents(input);
   Value start =
       b.sub(b.ints(SmallVector<int64_t>(rank, 0)), clampOffsets(b, op.getStartIndices(), extents, b.shapeOf(update)));

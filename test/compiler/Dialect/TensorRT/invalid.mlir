@@ -685,9 +685,18 @@ func.func @f(%x: tensor<2x3xf32>) {
 // -----
 
 // Tests that (C2) of top_k is checked: at most 3840.
-func.func @f(%x: tensor<5000xf32>) {
+func.func @f(%x: tensor<1x5000xf32>) {
   // expected-error @below {{(C2) requires k from 1 to 3840}}
-  %0:2 = tensorrt.top_k %x {k = 3841 : i64, axis = 0 : i64, topkOperation = #tensorrt<top_k_operation kMAX>} : (tensor<5000xf32>) -> (tensor<3841xf32>, tensor<3841xi32>)
+  %0:2 = tensorrt.top_k %x {k = 3841 : i64, axis = 1 : i64, topkOperation = #tensorrt<top_k_operation kMAX>} : (tensor<1x5000xf32>) -> (tensor<1x3841xf32>, tensor<1x3841xi32>)
+  return
+}
+
+// -----
+
+// Tests that (C1) of argmax is checked: a vector is no matrix.
+func.func @f(%x: tensor<4xf32>) {
+  // expected-error @below {{(C1) requires an input of at least 2 dimensions}}
+  %0:2 = tensorrt.argmax %x {axis = 0 : i64} : (tensor<4xf32>) -> (tensor<1xf32>, tensor<1xi32>)
   return
 }
 

@@ -255,7 +255,10 @@ std::optional<Tensor> getMatrices(Builder &b, Operation *op, unsigned results) {
       !isa<Float32Type, Float64Type>(type.getElementType()) ||
       llvm::any_of(op->getResultTypes(), [](Type result) { return !isa<RankedTensorType>(result); }))
     return std::nullopt;
-  int64_t batch = ShapedType::getNumElements(type.getShape().drop_back(2));
+  // A dynamic batch is one dimension already: its extent is that of the operand.
+  int64_t batch = multiplyExtents(type.getShape().drop_back(2));
+  if (isDynamic(batch) && type.getRank() != 3)
+    return std::nullopt;
   return reshape(Tensor(b, op->getOperand(0)), {batch, type.getShape().end()[-2], type.getShape().end()[-1]});
 }
 
@@ -281,11 +284,11 @@ Results expandSyevd(Builder &b, Operation *op) {
   char triangle = getLetter(op, "uplo");
   if (!operand || operand->extent(1) != operand->extent(2) ||
       op->getResult(0).getType() != op->getOperand(0).getType() || (triangle != 'L' && triangle != 'U'))
-    return op->emitError(
-        "a call for eigenvalues takes symmetric matrices of f32 or f64, with option 'uplo', and gives vectors, "
-        "values and a status");
+    return op->emitError("a call for eigenvalues takes symmetric matrices of f32 or f64 (with one dimension of batch "
+                         "where that is dynamic), with option 'uplo', and gives vectors, "
+                         "values and a status");
   const Tensor &a = *operand;
-  if (a.type().getNumElements() == 0)
+  if (isKnownEmpty(a.type()))
     return makeZeroResults(b, op);
   // Only one triangle is given.
   SmallVector<int64_t> matrix(a.shape().take_back(2));
@@ -299,11 +302,11 @@ Results expandSyevd(Builder &b, Operation *op) {
 Results expandGesdd(Builder &b, Operation *op) {
   std::optional<Tensor> operand = getMatrices(b, op, 5);
   if (!operand || op->getResult(0).getType() != op->getOperand(0).getType())
-    return op->emitError(
-        "a call for singular values takes matrices of f32 or f64 and gives a workspace, values, left and right "
-        "vectors, and a status");
+    return op->emitError("a call for singular values takes matrices of f32 or f64 (with one dimension of batch where "
+                         "that is dynamic) and gives a workspace, values, left and right "
+                         "vectors, and a status");
   const Tensor &a = *operand;
-  if (a.type().getNumElements() == 0)
+  if (isKnownEmpty(a.type()))
     return makeZeroResults(b, op);
   auto left = cast<RankedTensorType>(op->getResult(2).getType()),
        right = cast<RankedTensorType>(op->getResult(3).getType());
@@ -327,9 +330,9 @@ Results expandGesdd(Builder &b, Operation *op) {
 
 void addIterativeExpansions(ExpansionTable &table) {
   for (StringRef type : {"s", "d"}) {
-    table.addCall(("lapack_" + type + "gesdd_ffi").str(), expandGesdd);
-    table.addCall(("lapack_" + type + "gesvd_ffi").str(), expandGesdd);
-    table.addCall(("lapack_" + type + "syevd_ffi").str(), expandSyevd);
+    table.addCall(("lapack_" + type + "gesdd_ffi").str(), expandGesdd, Dynamic::AllButTwo);
+    table.addCall(("lapack_" + type + "gesvd_ffi").str(), expandGesdd, Dynamic::AllButTwo);
+    table.addCall(("lapack_" + type + "syevd_ffi").str(), expandSyevd, Dynamic::AllButTwo);
   }
 }
 

@@ -11,7 +11,7 @@ func.func @f(%x: tensor<4xf32>) {
 
 // Tests that a unary op refuses an element type that it has no meaning for.
 func.func @f(%x: tensor<4xi32>) {
-  // expected-error @below {{operand #0 must be ranked tensor of floating-point values}}
+  // expected-error @below {{operand #0 must be ranked tensor of floating-point or per-tensor quantized values}}
   %0 = stablehlo.floor %x : tensor<4xi32>
   return
 }

@@ -64,42 +64,65 @@ SmallVector<plan::BoundsAttr> boundsOf(func::FuncOp function, unsigned argument,
   return bounds;
 }
 
-LogicalResult addProfiles(func::FuncOp function, nvinfer1::IBuilder &builder, nvinfer1::IBuilderConfig &config) {
-  struct Input {
-    std::string name;
-    bool isScalar;
-    SmallVector<plan::BoundsAttr> bounds;
-  };
-  SmallVector<Input> inputs;
-  size_t profiles = 1;
+/// What a profile says of an input: limits of its extents, or of its elements if shapes are computed of them.
+struct ProfiledInput {
+  std::string name;
+  bool hasValues;
+  SmallVector<plan::BoundsAttr> bounds;
+};
+
+/// Limits of elements that nobody knows anything about.
+plan::BoundsAttr anyValues(MLIRContext *context, int64_t count) {
+  auto all = [&](int64_t value) { return DenseI64ArrayAttr::get(context, SmallVector<int64_t>(count, value)); };
+  return plan::BoundsAttr::get(context, all(std::numeric_limits<int32_t>::min()), all(0),
+                               all(std::numeric_limits<int32_t>::max()));
+}
+
+FailureOr<SmallVector<ProfiledInput>> findProfiledInputs(func::FuncOp function,
+                                                         const nvinfer1::INetworkDefinition &network) {
+  SmallVector<ProfiledInput> inputs;
   for (auto [position, number] : llvm::enumerate(getNetworkInputs(function))) {
-    BlockArgument argument = function.getArgument(number);
-    auto tensor = dyn_cast<RankedTensorType>(argument.getType());
-    if (tensor && tensor.hasStaticShape())
-      continue;
-    StringRef name = tensor ? plan::PlanDialect::getBoundsAttrName() : plan::PlanDialect::getValueBoundsAttrName();
-    Input input{"in" + std::to_string(position), !tensor, boundsOf(function, number, name)};
-    if (input.bounds.empty())
-      return function.emitError() << "argument " << number << " of type " << argument.getType()
-                                  << " needs bounds: TensorRT makes engines for a range of shapes (attribute '" << name
-                                  << "', option --bounds)";
-    profiles = std::max(profiles, input.bounds.size());
-    inputs.push_back(std::move(input));
+    Type type = function.getArgument(number).getType();
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    std::string name = "in" + std::to_string(position);
+    if (tensor && !tensor.hasStaticShape()) {
+      StringRef attribute = plan::PlanDialect::getBoundsAttrName();
+      inputs.push_back({name, false, boundsOf(function, number, attribute)});
+      if (inputs.back().bounds.empty())
+        return function.emitError() << "argument " << number << " of type " << type
+                                    << " needs bounds: TensorRT makes engines for a range of shapes (attribute '"
+                                    << attribute << "', option --bounds)";
+    } else if (network.getInput(static_cast<int32_t>(position))->isShapeTensor()) {
+      inputs.push_back({name, true, boundsOf(function, number, plan::PlanDialect::getValueBoundsAttrName())});
+      if (inputs.back().bounds.empty())
+        inputs.back().bounds.push_back(anyValues(function.getContext(), tensor ? tensor.getNumElements() : 1));
+    }
   }
-  if (inputs.empty())
+  return inputs;
+}
+
+LogicalResult addProfiles(func::FuncOp function, const nvinfer1::INetworkDefinition &network,
+                          nvinfer1::IBuilder &builder, nvinfer1::IBuilderConfig &config) {
+  FailureOr<SmallVector<ProfiledInput>> inputs = findProfiledInputs(function, network);
+  if (failed(inputs))
+    return failure();
+  if (inputs->empty())
     return success();
+  size_t profiles = 1;
+  for (const ProfiledInput &input : *inputs)
+    profiles = std::max(profiles, input.bounds.size());
   using Select = nvinfer1::OptProfileSelector;
   for (size_t i = 0; i < profiles; ++i) {
     nvinfer1::IOptimizationProfile *profile = builder.createOptimizationProfile();
-    for (const Input &input : inputs) {
+    for (const ProfiledInput &input : *inputs) {
       plan::BoundsAttr bounds = input.bounds[std::min(i, input.bounds.size() - 1)];
       for (auto [select, values] : {std::pair(Select::kMIN, bounds.getMin()),
                                     {Select::kOPT, bounds.getOpt()},
                                     {Select::kMAX, bounds.getMax()}}) {
         ArrayRef<int64_t> list = values.asArrayRef();
-        bool accepted = input.isScalar ? profile->setShapeValuesV2(input.name.c_str(), select, list.data(),
-                                                                   static_cast<int32_t>(list.size()))
-                                       : profile->setDimensions(input.name.c_str(), select, toDims(list));
+        bool accepted = input.hasValues ? profile->setShapeValuesV2(input.name.c_str(), select, list.data(),
+                                                                    static_cast<int32_t>(list.size()))
+                                        : profile->setDimensions(input.name.c_str(), select, toDims(list));
         if (!accepted)
           return function.emitError() << "TensorRT refuses the bounds " << bounds << " of " << input.name;
       }
@@ -175,7 +198,7 @@ FailureOr<SerializedEngine> buildEngine(func::FuncOp function, const EngineBuild
     return failure();
   }
   configure(*config, options);
-  if (failed(addProfiles(function, *builder, *config)))
+  if (failed(addProfiles(function, *definition, *builder, *config)))
     return failure();
   std::unique_ptr<nvinfer1::ITimingCache> cache;
   if (!options.timingCache.empty())

@@ -39,8 +39,8 @@ struct SerializedEngine {
 mlir::FailureOr<std::string> getBuilderVersion(std::string &missing);
 
 /// Builds an engine. Fails with diagnostics: TensorRT's messages, at the operations that they are about. Thread-safe.
-/// Arguments with dynamic dimensions need `plan.bounds`, scalars `plan.value_bounds`: one each, or an array with one for
-/// each optimization profile.
+/// Arguments with dynamic dimensions need `plan.bounds`; those that shapes are computed of may have `plan.value_bounds`. One
+/// each, or an array with one for each optimization profile.
 mlir::FailureOr<SerializedEngine> buildEngine(mlir::func::FuncOp function, const EngineBuildOptions &options);
 
 } // namespace latewood::tensorrt

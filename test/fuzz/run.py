@@ -25,10 +25,10 @@ ROOT = HERE.parents[1]
 # sanitizer would be told about their insides by one side only is not told at all. Leaks are looked for in the runtime's
 # tests; here each input would pay for it.
 ENVIRONMENT = {
-    "ASAN_OPTIONS": "detect_container_overflow=0:allow_user_poisoning=0:detect_leaks=0:alloc_dealloc_mismatch=0",
+    "ASAN_OPTIONS": "detect_container_overflow=0:allow_user_poisoning=0:detect_leaks=0:alloc_dealloc_mismatch=0:allocator_may_return_null=1",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
 }
-TARGETS = ("ContainerFuzzer", "ImageFuzzer", "ArraysFuzzer", "StableHLOFuzzer", "BytecodeFuzzer")
+TARGETS = ("ContainerFuzzer", "ImageFuzzer", "ArraysFuzzer", "ArgumentsFuzzer", "StableHLOFuzzer", "BytecodeFuzzer")
 
 
 def programs() -> list[str]:
@@ -68,6 +68,8 @@ def seeds(target: str, build: Path) -> list[bytes]:
         some = programs()[::4]
         made = [run_tool([tool(build, "latewood-opt"), "-", "--emit-bytecode"], program) for program in some]
         return [data for data in made if data]
+    if target == "ArgumentsFuzzer":
+        return [bytes(range(n, 256)) for n in (0, 100)]
     if target == "ArraysFuzzer":
         arrays = [npy("<f4", "(2, 3)", bytes(24)), npy("|b1", "(5,)", bytes(5)), npy("<c16", "()", bytes(16))]
         archive = BytesIO()

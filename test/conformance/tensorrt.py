@@ -48,12 +48,14 @@ NARROW = {
 def typed(arrays, text):
     """Arrays as the types in a list of a function's types say."""
     elements = re.findall(r"tensor<(?:[\d?]+x)*(\w+)", text)
-    return [a.view(NARROW[e]) if e in NARROW and a.dtype.kind == "u" else a for a, e in zip(arrays, elements, strict=False)]
+    return [
+        a.view(NARROW[e]) if e in NARROW and a.dtype.kind == "u" else a for a, e in zip(arrays, elements, strict=False)
+    ]
 
 
 def agree(mine, theirs, tolerance):
     mine, theirs = np.asarray(mine), np.asarray(theirs)
-    if mine.dtype.itemsize <= 2 and theirs.dtype.kind == "V" or mine.dtype.kind == "V":
+    if (mine.dtype.itemsize <= 2 and theirs.dtype.kind == "V") or mine.dtype.kind == "V":
         mine, theirs = mine.astype(np.float32), theirs.astype(np.float32)
         tolerance = max(tolerance, 1e-2)
     if mine.shape != theirs.shape:
@@ -111,17 +113,19 @@ def main():
         taken.update(layers)
         for operation, reason in left:
             reasons[operation, reason].add(path.stem)
-        rows.append((path.stem, what, layers, sorted({operation for operation, _ in left}), detail))
+        rows.append((path.stem, what, layers, sorted({operation for operation, _ in left})))
         print(f"{path.stem}: {what} {detail}; {sum(layers.values())} layers", flush=True)
     print(dict(status))
     if arguments.table:
         lines = [HEAD, f"{len(rows)} programs: " + ", ".join(f"{n} {s}" for s, n in status.most_common()) + ".", ""]
-        lines += ["## Layers", "", "| layer | number |", "|---|---|"] + [f"| {n} | {c} |" for n, c in taken.most_common()]
+        lines += ["## Layers", "", "| layer | number |", "|---|---|"] + [
+            f"| {n} | {c} |" for n, c in taken.most_common()
+        ]
         lines += ["", "## Why operations stay", "", "| operation | reason | programs |", "|---|---|---|"]
         for (operation, reason), programs in sorted(reasons.items(), key=lambda entry: (entry[0][0], -len(entry[1]))):
             lines.append(f"| {operation} | {reason.replace('|', '/').splitlines()[0]} | {len(programs)} |")
         lines += ["", "## Programs", "", "| program | results | layers | operations that stay |", "|---|---|---|---|"]
-        for name, what, layers, left, detail in rows:
+        for name, what, layers, left in rows:
             shown = ", ".join(f"{layer} {count}" for layer, count in layers.most_common())
             lines.append(f"| {name} | {what} | {shown} | {', '.join(left)} |")
         arguments.table.write_text("\n".join(lines) + "\n")

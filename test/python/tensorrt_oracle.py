@@ -21,10 +21,10 @@ BACK = "latewood-convert-tensorrt-to-stablehlo,builtin.module(latewood-expand-op
 
 
 # Extents that are not known are scalars of the host once a program is divided: layers of dynamic shapes are made, and unmade, before.
-DYNAMIC_LAYERS = (
-    "func.func(latewood-convert-stablehlo-to-tensorrt{partial=true},cse,latewood-raise-tensorrt-patterns,latewood-simplify-tensorrt,cse)"
+DYNAMIC_LAYERS = "func.func(latewood-convert-stablehlo-to-tensorrt{partial=true},cse,latewood-raise-tensorrt-patterns,latewood-simplify-tensorrt,cse)"
+DYNAMIC_BACK = (
+    "latewood-convert-tensorrt-to-stablehlo,latewood-expand-operations,func.func(latewood-simplify-stablehlo,cse)"
 )
-DYNAMIC_BACK = "latewood-convert-tensorrt-to-stablehlo,latewood-expand-operations,func.func(latewood-simplify-stablehlo,cse)"
 
 
 def pipelines(is_dynamic):

@@ -39,7 +39,10 @@ def check(function, arguments, layers=(), rtol=2e-4, atol=1e-5):
         else:
             narrow = theirs.dtype.itemsize == 2
             np.testing.assert_allclose(
-                mine.astype(np.float64), theirs.astype(np.float64), rtol=2e-2 if narrow else rtol, atol=2e-2 if narrow else atol
+                mine.astype(np.float64),
+                theirs.astype(np.float64),
+                rtol=2e-2 if narrow else rtol,
+                atol=2e-2 if narrow else atol,
             )
     return found
 
@@ -166,7 +169,12 @@ def block_parameters(width):
     names = {n: (width, width) for n in "qkvo"} | {"up": (width, 4 * width), "down": (4 * width, width)}
     result = {n: normal(*shape) / np.float32(np.sqrt(shape[0])) for n, shape in names.items()}
     result |= {n + "b": normal(shape[1]) * np.float32(0.1) for n, shape in names.items()}
-    return result | {"s1": 1 + normal(width) * np.float32(0.1), "b1": normal(width), "s2": 1 + normal(width) * np.float32(0.1), "b2": normal(width)}
+    return result | {
+        "s1": 1 + normal(width) * np.float32(0.1),
+        "b1": normal(width),
+        "s2": 1 + normal(width) * np.float32(0.1),
+        "b2": normal(width),
+    }
 
 
 def test_gpt2_block():
@@ -179,7 +187,9 @@ def test_gpt2_block():
         h = jax.nn.gelu(layer_norm(x, p["s2"], p["b2"]) @ p["up"] + p["upb"], approximate=True)
         return x + h @ p["down"] + p["downb"]
 
-    found = check(block, [normal(2, 7, 32)], ["normalization", "attention", "activation", "matrix_multiply"], rtol=1e-3, atol=1e-4)
+    found = check(
+        block, [normal(2, 7, 32)], ["normalization", "attention", "activation", "matrix_multiply"], rtol=1e-3, atol=1e-4
+    )
     assert found["normalization"] == 2
 
 
@@ -197,13 +207,26 @@ def test_bert_layers():
             x = layer_norm(x + h @ p["down"] + p["downb"], p["s2"], p["b2"])
         return x, jnp.tanh(x[:, 0])
 
-    check(bert, [integers(0, 50, 2, 9), np.array([9, 5], np.int32)], ["normalization", "attention", "gather", "activation"], rtol=1e-3, atol=1e-4)
+    check(
+        bert,
+        [integers(0, 50, 2, 9), np.array([9, 5], np.int32)],
+        ["normalization", "attention", "gather", "activation"],
+        rtol=1e-3,
+        atol=1e-4,
+    )
 
 
 def test_resnet_stage():
     """The stem and two blocks of ResNet-18, small: convolutions, batch normalization, pooling, a residual of another size."""
+
     def parameters(height, inputs, outputs):
-        return {"w": normal(height, height, inputs, outputs) * np.float32(0.1), "m": normal(outputs), "v": np.abs(normal(outputs)) + 1, "g": normal(outputs), "b": normal(outputs)}
+        return {
+            "w": normal(height, height, inputs, outputs) * np.float32(0.1),
+            "m": normal(outputs),
+            "v": np.abs(normal(outputs)) + 1,
+            "g": normal(outputs),
+            "b": normal(outputs),
+        }
 
     stem, a1, a2 = parameters(7, 3, 8), parameters(3, 8, 8), parameters(3, 8, 8)
     b1, b2, down, head = parameters(3, 8, 16), parameters(3, 16, 16), parameters(1, 8, 16), normal(16, 10)

@@ -2,7 +2,6 @@
 """Programs written in TensorRT's layers (`--input=tensorrt`), on the CPU, against NumPy and JAX. Tolerance 1e-4."""
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
@@ -30,16 +29,6 @@ def run(body, results, arguments):
     text += ", ".join(f"%r{i}" for i in range(len(results))) + " : " + ", ".join(types) + "\n}\n"
     got = latewood.compile(text, options=["--input=tensorrt"])(*arguments)
     return list(got) if isinstance(got, tuple) else [got]
-
-
-def layer(text, *arguments):
-    """One layer, `NAME OPERANDS {attributes}`, with types written behind it."""
-    return lambda results, inputs: run(
-        f"  %r0{':' + str(len(results)) if len(results) > 1 else ''} = tensorrt.{text} : ({', '.join(type_of(i) for i in inputs)}) -> "
-        + (type_of(results[0]) if len(results) == 1 else "(" + ", ".join(type_of(r) for r in results) + ")"),
-        results,
-        inputs,
-    )
 
 
 def softmax(x, axis=-1):
@@ -141,7 +130,7 @@ def test_layer(name):
     text, expected, *arguments = LAYERS[name]
     expected = np.asarray(expected)
     if text == "one_hot":
-        body = '  %on = tensorrt.constant dense<[1.0, 4.0]> : tensor<2xf32>\n  %depth = tensorrt.constant dense<5> : tensor<i32>\n'
+        body = "  %on = tensorrt.constant dense<[1.0, 4.0]> : tensor<2xf32>\n  %depth = tensorrt.constant dense<5> : tensor<i32>\n"
         body += f"  %r0 = tensorrt.one_hot %x0, %on, %depth {{axis = -1 : i64}} : ({type_of(arguments[0])}, tensor<2xf32>, tensor<i32>) -> {type_of(expected)}"
         (got,) = run(body, [expected], arguments)
     else:
@@ -190,8 +179,8 @@ def test_loops():
 def test_scatter():
     updates = normal(3)
     body = (
-        f"  %r0 = tensorrt.scatter_nd %x0, %x1, %x2 : (tensor<4x6xf32>, tensor<3x2xi32>, tensor<3xf32>) -> tensor<4x6xf32>\n"
-        f"  %r1 = tensorrt.scatter_elements %x0, %x3, %x4 {{axis = 1 : i64}} : (tensor<4x6xf32>, tensor<4x2xi32>, tensor<4x2xf32>) -> tensor<4x6xf32>"
+        "  %r0 = tensorrt.scatter_nd %x0, %x1, %x2 : (tensor<4x6xf32>, tensor<3x2xi32>, tensor<3xf32>) -> tensor<4x6xf32>\n"
+        "  %r1 = tensorrt.scatter_elements %x0, %x3, %x4 {axis = 1 : i64} : (tensor<4x6xf32>, tensor<4x2xi32>, tensor<4x2xf32>) -> tensor<4x6xf32>"
     )
     at = np.array([[0, 5], [1, 1], [3, 2], [4, 0]], np.int32)
     vectors, elements = X.copy(), X.copy()
@@ -283,5 +272,11 @@ def test_dynamic_shapes():
 
 
 def test_plugins_are_refused():
-    with pytest.raises(latewood.CompilationError, match="'tensorrt.opaque_plugin' has no equivalent that the CPU could compute"):
-        run('  %r0 = tensorrt.opaque_plugin(%x0) {pluginName = "P", pluginVersion = "1", pluginNamespace = "", creatorParams = {}} : (tensor<4x6xf32>) -> tensor<4x6xf32>', [X], [X])
+    with pytest.raises(
+        latewood.CompilationError, match="'tensorrt.opaque_plugin' has no equivalent that the CPU could compute"
+    ):
+        run(
+            '  %r0 = tensorrt.opaque_plugin(%x0) {pluginName = "P", pluginVersion = "1", pluginNamespace = "", creatorParams = {}} : (tensor<4x6xf32>) -> tensor<4x6xf32>',
+            [X],
+            [X],
+        )

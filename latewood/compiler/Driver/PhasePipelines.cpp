@@ -31,12 +31,8 @@ struct PhaseOptions : PassPipelineOptions<PhaseOptions> {
   Option<std::string> input{*this, "input", llvm::cl::desc("The dialect of the program: stablehlo or tensorrt"),
                             llvm::cl::init("stablehlo")};
 
-  Option<std::string> input{*this, "input", llvm::cl::desc("The dialect of the program: stablehlo or tensorrt"),
-                            llvm::cl::init("stablehlo")};
-
   StableHLOToExecutableOptions get() const {
     StableHLOToExecutableOptions result;
-    result.input = input;
     result.input = input;
     result.host = host;
     result.bounds = decodeOptionText(bounds);

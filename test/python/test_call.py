@@ -336,3 +336,15 @@ def test_calls_leak_nothing(add, session):
     gc.collect()
     # One lost object of 100 bytes in each round would be 2 MB.
     assert resident() - before < 1 << 20
+
+
+def test_statistics_of_a_session(session):
+    for _ in range(3):
+        session.execute_function("main", in_args=[A, B])
+    with pytest.raises(InvalidArgumentError):
+        session.execute_function("main", in_args=[A])
+    statistics = session.statistics()
+    assert statistics["calls"] == 3 and statistics["argument_bytes"] == 3 * (A.nbytes + B.nbytes)
+    assert statistics["result_bytes"] == statistics["results"]["bytes"] == 3 * A.nbytes
+    assert 0 < statistics["longest_call_nanoseconds"] <= statistics["call_nanoseconds"]
+    assert statistics["system"]["peak_bytes"] >= A.nbytes

@@ -20,8 +20,7 @@ std::optional<uint64_t> readPredicateType(StringRef rest) {
     return std::nullopt;
   uint64_t count = 1, extent = 0;
   while (!rest.starts_with("i1>")) {
-    if (rest.consumeInteger(10, extent) || !rest.consume_front("x") ||
-        __builtin_mul_overflow(count, extent, &count))
+    if (rest.consumeInteger(10, extent) || !rest.consume_front("x") || __builtin_mul_overflow(count, extent, &count))
       return std::nullopt;
   }
   return count;

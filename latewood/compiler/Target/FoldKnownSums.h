@@ -10,9 +10,9 @@ class Module;
 
 namespace latewood::target {
 
-/// Replaces horizontal sums of integer vectors by 0 where all lanes are known to be 0. With vectors of i1 in mask registers
-/// instruction selection rewrites such a sum forever, when the optimizer has left one: a count of differences between
-/// constants, say. Returns whether anything changed.
+/// Replaces horizontal sums of integer vectors by 0 where all lanes are known to be 0. With vectors of i1 in mask
+/// registers instruction selection rewrites such a sum forever, when the optimizer has left one: a count of differences
+/// between constants, say. Returns whether anything changed.
 bool foldKnownSums(llvm::Module &module);
 
 } // namespace latewood::target

@@ -56,20 +56,35 @@ static Results convertCase(LayerBuilder &b, stablehlo::CaseOp op, unsigned first
 }
 
 static Results convertWhile(LayerBuilder &b, stablehlo::WhileOp op) {
-  SmallVector<Value> operands = llvm::map_to_vector(op.getOperand(), [&](Value value) { return b.map(value); });
-  TypeRange types = op.getResultTypes();
+  Block &oldCondition = op.getCond().front(), &oldBody = op.getBody().front();
+  // What every iteration passes on unchanged is not carried: the regions use it directly.
+  SmallVector<Value> results = llvm::map_to_vector(op.getOperand(), [&](Value value) { return b.map(value); });
+  SmallVector<unsigned> carried;
+  for (auto [i, next] : llvm::enumerate(oldBody.getTerminator()->getOperands())) {
+    if (next != oldBody.getArgument(i)) {
+      carried.push_back(i);
+      continue;
+    }
+    b.values.map(oldCondition.getArgument(i), results[i]);
+    b.values.map(oldBody.getArgument(i), results[i]);
+  }
+  if (carried.empty())
+    return b.fail("a loop that changes nothing, and never ends if it begins");
+  SmallVector<Value> operands = llvm::map_to_vector(carried, [&](unsigned i) { return results[i]; });
+  SmallVector<Type> types = llvm::map_to_vector(carried, [&](unsigned i) { return op.getResultTypes()[i]; });
   auto loop = WhileOp::create(b, types, operands);
   SmallVector<Location> locations(types.size(), op.getLoc());
   auto begin = [&](Region &region, Block &from) -> Block & {
     Block &block = region.emplaceBlock();
     block.addArguments(types, locations);
-    b.values.map(from.getArguments(), block.getArguments());
+    for (auto [place, i] : llvm::enumerate(carried))
+      b.values.map(from.getArgument(i), block.getArgument(place));
     return block;
   };
-  Block &condition = begin(loop.getCondRegion(), op.getCond().front());
-  Results goesOn = convertBody(b, op.getCond().front(), condition);
-  Block &body = begin(loop.getBodyRegion(), op.getBody().front());
-  Results next = succeeded(goesOn) ? convertBody(b, op.getBody().front(), body) : Results(failure());
+  Block &condition = begin(loop.getCondRegion(), oldCondition);
+  Results goesOn = convertBody(b, oldCondition, condition);
+  Block &body = begin(loop.getBodyRegion(), oldBody);
+  Results next = succeeded(goesOn) ? convertBody(b, oldBody, body) : Results(failure());
   if (failed(goesOn) || failed(next)) {
     loop->erase();
     return failure();
@@ -78,8 +93,10 @@ static Results convertWhile(LayerBuilder &b, stablehlo::WhileOp op) {
   b.setInsertionPointToEnd(&condition);
   ConditionOp::create(b, goesOn->front(), condition.getArguments());
   b.setInsertionPointToEnd(&body);
-  YieldOp::create(b, *next);
-  return Results(SmallVector<Value>(loop.getResults()));
+  YieldOp::create(b, llvm::map_to_vector(carried, [&](unsigned i) { return (*next)[i]; }));
+  for (auto [place, i] : llvm::enumerate(carried))
+    results[i] = loop.getResult(place);
+  return Results(results);
 }
 
 Conversion tensorrt::convertControlFlow(LayerBuilder &b, Operation *op) {

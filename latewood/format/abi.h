@@ -79,9 +79,9 @@ typedef struct lw_api {
   int32_t (*enqueue)(lw_call *call, int64_t engine, const lw_operand *inputs, int64_t input_count,
                      const lw_operand *outputs, int64_t output_count);
 
-  /* As `enqueue`, but result i gets memory when the engine knows its shape: that of output slot slots[i], or, where this
-   * is negative, temporary memory. results[i] then says where it is and which extents it has, valid until the function
-   * returns. */
+  /* As `enqueue`, but result i gets memory when the engine knows its shape: that of output slot slots[i], or, where
+   * this is negative, temporary memory. results[i] then says where it is and which extents it has, valid until the
+   * function returns. */
   int32_t (*enqueue_alloc)(lw_call *call, int64_t engine, const lw_operand *inputs, int64_t input_count,
                            const int64_t *slots, lw_operand *results, int64_t result_count);
 } lw_api;

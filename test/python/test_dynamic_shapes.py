@@ -43,9 +43,7 @@ class Session:
 def symbolic(function, *specs, constraints=()):
     """The export of `function` with shapes like "b, 64", all in one scope."""
     scope = export.SymbolicScope(constraints)
-    arguments = [
-        jax.ShapeDtypeStruct(export.symbolic_shape(shape, scope=scope), dtype) for shape, dtype in specs
-    ]
+    arguments = [jax.ShapeDtypeStruct(export.symbolic_shape(shape, scope=scope), dtype) for shape, dtype in specs]
     return export.export(jax.jit(function), platforms=["cpu"])(*arguments)
 
 
@@ -103,9 +101,7 @@ func.func public @main(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_symbolic_export(host):
-    exported = symbolic(
-        lambda x, w: jnp.tanh(x @ w) + jnp.mean(x), ("b, k", np.float32), ("k, 8", np.float32)
-    )
+    exported = symbolic(lambda x, w: jnp.tanh(x @ w) + jnp.mean(x), ("b, k", np.float32), ("k, 8", np.float32))
     session = Session(exported, host)
     rng = np.random.default_rng(0)
     for b, k in ((1, 1), (3, 17), (16, 64), (7, 5)):
@@ -115,7 +111,7 @@ def test_symbolic_export(host):
 
 
 def test_violated_assertion():
-    exported = symbolic(lambda x: x.reshape(-1, 4) * 2, ("4*n",  np.float32))
+    exported = symbolic(lambda x: x.reshape(-1, 4) * 2, ("4*n", np.float32))
     session = Session(exported)
     np.testing.assert_array_equal(session.run(np.ones(8, np.float32))[0], np.full((2, 4), 2, np.float32))
     for call in (session.run, session.shapes):
@@ -167,7 +163,9 @@ def test_nonzero(host):
     x = np.array([0, -0.0, np.nan, 3], np.float32)
     np.testing.assert_array_equal(session.run(x)[0], [2, 3])
     # One element too few: the other result and the session are unharmed.
-    with pytest.raises(errors.LatewoodError, match="the result has shape \\[2\\], but the given memref has shape \\[1\\]"):
+    with pytest.raises(
+        errors.LatewoodError, match="the result has shape \\[2\\], but the given memref has shape \\[1\\]"
+    ):
         session.run(x, out=[np.zeros(1, np.int64), None])
     np.testing.assert_array_equal(session.run(x)[0], [2, 3])
 

@@ -3,11 +3,11 @@
 
 import jax
 import jax.numpy as jnp
+import latewood.jax
 import numpy as np
 import pytest
 
 import latewood
-import latewood.jax
 from latewood import compiler, runtime
 
 
@@ -49,7 +49,11 @@ def test_compress():
 
 
 def test_unique():
-    for x in (np.array([3, 1, 2, 3, 1], np.int32), np.array([2.0, np.nan, 1.0, np.nan, 2.0], np.float32), np.ones(4, np.int8)):
+    for x in (
+        np.array([3, 1, 2, 3, 1], np.int32),
+        np.array([2.0, np.nan, 1.0, np.nan, 2.0], np.float32),
+        np.ones(4, np.int8),
+    ):
         np.testing.assert_array_equal(run(latewood.jax.unique, x)[0], np.unique(x))
     x = sparse((50,)).astype(np.int32)
     got = run(lambda v: latewood.jax.unique(v, True, True, True), x)
@@ -91,5 +95,7 @@ def test_nonzero_needs_no_padded_array():
     np.testing.assert_array_equal(np.asarray(indices), np.nonzero(x)[0])
     statistics = session.statistics()
     assert statistics["results"]["peak_bytes"] == 4 * np.count_nonzero(x)
-    others = statistics["temporaries"]["peak_bytes"] + statistics["staging"]["peak_bytes"] + statistics["workspace_bytes"]
+    others = (
+        statistics["temporaries"]["peak_bytes"] + statistics["staging"]["peak_bytes"] + statistics["workspace_bytes"]
+    )
     assert others <= x.nbytes // 10

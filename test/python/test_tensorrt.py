@@ -86,9 +86,7 @@ class TestBothHosts:
         check(lambda x: (x.sum(), x + 1), normal(4, 8), folder=tmp_path, host=host)
 
     def test_mixed_ranks(self, stand_in, tmp_path, host):
-        check(
-            lambda x: (x[0, 0, 0], x[0, 0], x[0], x, x.reshape(-1)), normal(2, 3, 4), folder=tmp_path, host=host
-        )
+        check(lambda x: (x[0, 0, 0], x[0, 0], x[0], x, x.reshape(-1)), normal(2, 3, 4), folder=tmp_path, host=host)
 
     def test_result_written_into_the_callers_array(self, stand_in, tmp_path, host):
         x = normal(4, 8)

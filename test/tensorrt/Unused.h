@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the stand-in for TensorRT does not do: every method of the interfaces that our runtime never calls, or for which a zero is
-// the answer. The others are in StandIn.cpp.
+// What the stand-in for TensorRT does not do: every method of the interfaces that our runtime never calls, or for which
+// a zero is the answer. The others are in StandIn.cpp.
 #ifndef LATEWOOD_TEST_TENSORRT_UNUSED_H
 #define LATEWOOD_TEST_TENSORRT_UNUSED_H
 

@@ -23,7 +23,8 @@ ArrayRef<OptionDescription> getOptionDescriptions() {
       {"tensorrt", "NAME=VALUE[,…]",
        "how engines of TensorRT are made: engines=DIR (kept there), export=DIR (networks, as programs), level=0…5, "
        "workspace=BYTES, timing-cache=FILE, strip-weights, refit"},
-      {"input", "stablehlo|tensorrt", "dialect that the program is written in: StableHLO (default), or TensorRT's layers"},
+      {"input", "stablehlo|tensorrt",
+       "dialect that the program is written in: StableHLO (default), or TensorRT's layers"},
       {"target", "NAME", "machine that code is made for: native (default), x86-64-v3, x86-64-v4, or the name of a CPU"},
   };
   return descriptions;

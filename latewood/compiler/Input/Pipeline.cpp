@@ -15,8 +15,8 @@ void input::buildInputPipeline(OpPassManager &pm) {
   pm.addPass(createDropPartitioningPass());
   // Before inlining: decompositions become calls.
   pm.addPass(createExpandCompositesPass());
-  // Before anything folds or moves operations: what is behind knows integers only. Calls still tie functions together, so
-  // their signatures change with the operands.
+  // Before anything folds or moves operations: what is behind knows integers only. Calls still tie functions together,
+  // so their signatures change with the operands.
   pm.addPass(createExpandQuantizedPass());
   // Engines take whole functions, so there must be one function per entry point.
   pm.addPass(createInlinerPass());

@@ -264,8 +264,7 @@ private:
   }
 
   LogicalResult convertOp(tensorrt_runtime::EnqueueOp run) {
-    rewriter.replaceOpWithNewOp<executor::EnqueueOp>(run, run.getEngineAttr(), run.getInputs(),
-                                                     run.getOuts());
+    rewriter.replaceOpWithNewOp<executor::EnqueueOp>(run, run.getEngineAttr(), run.getInputs(), run.getOuts());
     return success();
   }
 
@@ -274,9 +273,8 @@ private:
     for (Type type : run.getResultTypes())
       dynamic += cast<MemRefType>(type).getNumDynamicDims();
     SmallVector<Type> extents(dynamic, rewriter.getIndexType());
-    auto lowered =
-        executor::EnqueueAllocOp::create(rewriter, run.getLoc(), run.getResultTypes(), extents,
-                                         run.getEngineAttr(), run.getInputs(), run.getSlotsAttr());
+    auto lowered = executor::EnqueueAllocOp::create(rewriter, run.getLoc(), run.getResultTypes(), extents,
+                                                    run.getEngineAttr(), run.getInputs(), run.getSlotsAttr());
     rewriter.replaceOp(run, lowered.getBuffers());
     return success();
   }

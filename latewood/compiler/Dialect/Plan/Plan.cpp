@@ -162,8 +162,8 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 LogicalResult CallAllocOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  // What an engine allocates is row-major with offset 0: a memref with the identity layout says so, and engines promise no
-  // more. `strided<[?, ?], offset: ?>` would be strides that only the call finds out.
+  // What an engine allocates is row-major with offset 0: a memref with the identity layout says so, and engines promise
+  // no more. `strided<[?, ?], offset: ?>` would be strides that only the call finds out.
   for (auto [index, type] : llvm::enumerate(getResultTypes()))
     if (auto memref = dyn_cast<MemRefType>(type); memref && !memref.getLayout().isIdentity())
       return emitOpError() << "result " << index << " needs the identity layout: allocated results are row-major with "

@@ -208,8 +208,9 @@ private:
       OpBuilder builder(op);
       Operation *run;
       if (allocates)
-        run = tensorrt_runtime::EnqueueAllocOp::create(builder, op->getLoc(), op->getResultTypes(), engine, inputs,
-                                                       builder.getDenseI64ArrayAttr(SmallVector<int64_t>(op->getNumResults(), -1)));
+        run = tensorrt_runtime::EnqueueAllocOp::create(
+            builder, op->getLoc(), op->getResultTypes(), engine, inputs,
+            builder.getDenseI64ArrayAttr(SmallVector<int64_t>(op->getNumResults(), -1)));
       else
         run = tensorrt_runtime::EnqueueOp::create(builder, op->getLoc(), op->getResultTypes(), engine, inputs, outs);
       op->replaceAllUsesWith(run);

@@ -11,8 +11,8 @@
 
 namespace latewood::tensorrt {
 
-/// The arguments that are inputs of the network, in its order: no destinations, and no scalars that it does without, since it
-/// finds the extents of its inputs itself.
+/// The arguments that are inputs of the network, in its order: no destinations, and no scalars that it does without,
+/// since it finds the extents of its inputs itself.
 llvm::SmallVector<unsigned> getNetworkInputs(mlir::func::FuncOp function);
 
 struct EngineBuildOptions {
@@ -26,7 +26,6 @@ struct EngineBuildOptions {
   bool stripWeights = false;
   /// Engines whose weights can be replaced.
   bool refit = false;
-
 };
 
 struct SerializedEngine {
@@ -39,8 +38,8 @@ struct SerializedEngine {
 mlir::FailureOr<std::string> getBuilderVersion(std::string &missing);
 
 /// Builds an engine. Fails with diagnostics: TensorRT's messages, at the operations that they are about. Thread-safe.
-/// Arguments with dynamic dimensions need `plan.bounds`; those that shapes are computed of may have `plan.value_bounds`. One
-/// each, or an array with one for each optimization profile.
+/// Arguments with dynamic dimensions need `plan.bounds`; those that shapes are computed of may have
+/// `plan.value_bounds`. One each, or an array with one for each optimization profile.
 mlir::FailureOr<SerializedEngine> buildEngine(mlir::func::FuncOp function, const EngineBuildOptions &options);
 
 } // namespace latewood::tensorrt

@@ -575,7 +575,7 @@ class Program:
             place = lax.broadcasted_iota(jnp.int32, x.shape, axis)
             return lax.reduce(
                 (jnp.nan_to_num(x) if is_float(x) else x, place),
-                (jnp.asarray(-99, x.dtype), jnp.int32(1 << 30)),
+                (jnp.asarray(-jnp.inf if is_float(x) else jnp.iinfo(x.dtype).min, x.dtype), jnp.int32(1 << 30)),
                 body,
                 (axis,),
             )[which]

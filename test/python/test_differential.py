@@ -3,8 +3,11 @@
 
 import sys
 
+import jax.numpy as jnp
+import numpy as np
 import pytest
 from conftest import ROOT
+from jax import lax
 
 sys.path.insert(0, str(ROOT / "test" / "fuzz"))
 
@@ -26,3 +29,12 @@ def test_past_findings(name):
     program = differential.Program(name)
     status, message = differential.check(program, [])
     assert status == "passed", message
+
+
+def test_update_in_place_of_what_was_concatenated(check):
+    def function(x):
+        y = jnp.broadcast_to(x, (8,))
+        z = lax.dynamic_update_slice(y, ~y[:6], (7,))
+        return jnp.concatenate([y, z, z]) == jnp.concatenate([y, y, y])
+
+    check(function, np.array(True))

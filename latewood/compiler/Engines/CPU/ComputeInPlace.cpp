@@ -11,7 +11,8 @@
 // The second one looks at what is moved: `materialize %v in %d` and `insert_slice %v into %d`. If the storage of %v
 // began with an empty tensor (or a copy), it can begin with the destination instead, so that %v is computed where it is
 // wanted. That is right if nothing reads or writes that part of the destination's storage from the first write to %v up
-// to the move, and nothing writes it as long as %v is used. A copy to the beginning of which the storage of %v has
+// to the move, nothing writes it as long as %v is used, and %v is not computed on in place as long as the destination
+// is used. A copy to the beginning of which the storage of %v has
 // moved stays a copy of a buffer to itself, and is removed as such.
 //
 // This replaces the analysis of One-Shot Bufferize, whose conflicts are between all pairs of reads and writes of
@@ -680,6 +681,11 @@ private:
     for (auto it = target.writes.lower_bound(begin); it != target.writes.end() && it->first <= last; ++it)
       if (it->first != end && !areDisjoint(it->second, slot))
         return true;
+    // What has been moved must stay as it was, also if the value is computed on in place.
+    for (auto it = source.writes.upper_bound(end); it != source.writes.end(); ++it)
+      for (auto member = target.members.upper_bound(it->first); member != target.members.end(); ++member)
+        if (!areDisjoint(member->second.slot, slot))
+          return true;
     return false;
   }
 

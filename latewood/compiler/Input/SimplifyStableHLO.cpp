@@ -188,6 +188,9 @@ struct ElementwiseOfReshapes : RewritePattern {
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
     if (!op->hasTrait<stablehlo::ElementwiseTrait>() || op->getNumResults() != 1)
       return failure();
+    // Complex numbers have been split: nothing may come behind what puts them together again.
+    if (isa<stablehlo::ComplexOp>(op))
+      return failure();
     RankedTensorType type = getTensor(op->getResult(0));
     // The shape to compute in: the source of a reshape.
     RankedTensorType from;

@@ -94,3 +94,16 @@ func.func @unit_reduction(%x: tensor<8x1xi1>) -> tensor<8xi1> {
   // CHECK: return
   return %0 : tensor<8xi1>
 }
+
+// -----
+
+// Tests that what puts the parts of complex numbers together stays the last operation.
+// CHECK-LABEL: func.func @complex_of_reshapes(
+func.func @complex_of_reshapes(%x: tensor<8xf32>, %y: tensor<8xf32>) -> tensor<1x8xcomplex<f32>> {
+  %0 = stablehlo.reshape %x : (tensor<8xf32>) -> tensor<1x8xf32>
+  %1 = stablehlo.reshape %y : (tensor<8xf32>) -> tensor<1x8xf32>
+  // CHECK: %[[C:.*]] = stablehlo.complex %{{.*}}, %{{.*}} : tensor<1x8xcomplex<f32>>
+  // CHECK: return %[[C]]
+  %2 = stablehlo.complex %0, %1 : tensor<1x8xcomplex<f32>>
+  return %2 : tensor<1x8xcomplex<f32>>
+}

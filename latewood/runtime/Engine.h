@@ -47,8 +47,6 @@ public:
   /// Runs the engine; when it returns, all results are where they were placed. After a failure the context can run
   /// again.
   virtual Status run(std::span<const EngineInput> inputs, EngineResults &results) = 0;
-  /// Device memory that the context holds between calls, in bytes.
-  virtual int64_t deviceBytes() const = 0;
 };
 
 class Engine {
@@ -57,9 +55,6 @@ public:
   virtual StatusOr<std::unique_ptr<EngineContext>> createContext() = 0;
   virtual size_t inputCount() const = 0;
   virtual size_t resultCount() const = 0;
-  /// Dimensions of an input or result.
-  virtual size_t inputRank(size_t index) const = 0;
-  virtual size_t resultRank(size_t index) const = 0;
 };
 
 class EngineModule {

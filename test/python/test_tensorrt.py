@@ -91,7 +91,6 @@ class TestBothHosts:
     def test_result_written_into_the_callers_array(self, stand_in, tmp_path, host):
         x = normal(4, 8)
         executable = check(lambda x: jnp.exp(x) - 1, x, folder=tmp_path, host=host)
-        session = executable.session if hasattr(executable, "session") else None
         client = latewood.runtime.RuntimeClient()
         session = latewood.runtime.RuntimeSession(client, latewood.runtime.RuntimeSessionOptions(), executable)
         out = client.create_memref(np.zeros((4, 8), np.float32))

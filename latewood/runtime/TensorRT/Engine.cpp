@@ -353,15 +353,6 @@ Status TensorRTContext::takeResult(size_t index, EngineResults &results) {
                     "cannot copy " + std::to_string(bytes) + " bytes from the device");
 }
 
-int64_t TensorRTContext::deviceBytes() const {
-  size_t bytes = 0;
-  for (const Input &input : inputs)
-    bytes += input.device.bytes();
-  for (const Output &output : outputs)
-    bytes += output.device.bytes() + output.allocator->memory().bytes();
-  return static_cast<int64_t>(bytes);
-}
-
 } // namespace latewood::tensorrt
 
 extern "C" LATEWOOD_API const latewood::runtime::EngineModuleEntry latewood_engine_module = {

@@ -52,8 +52,6 @@ public:
   runtime::StatusOr<std::unique_ptr<runtime::EngineContext>> createContext() override;
   size_t inputCount() const override { return inputs.size(); }
   size_t resultCount() const override { return outputs.size(); }
-  size_t inputRank(size_t index) const override { return inputs[index].rank; }
-  size_t resultRank(size_t index) const override { return outputs[index].rank; }
 
   TensorRTModule &module;
   std::string name;
@@ -72,7 +70,6 @@ public:
       : engine(engine), cuda(engine.module.libraries->cuda), stream(engine.module.libraries->cuda) {}
   runtime::Status create();
   runtime::Status run(std::span<const runtime::EngineInput> given, runtime::EngineResults &results) override;
-  int64_t deviceBytes() const override;
 
 private:
   /// The stream that all work of the context is in. Destroyed after everything else, when its work is done.

@@ -248,6 +248,21 @@ LogicalResult NetworkBuilder::add(IfOp op) {
   return success();
 }
 
+LogicalResult NetworkBuilder::addLoopBody(Operation *op, nvinfer1::ILoop &loop,
+                                          ArrayRef<nvinfer1::IRecurrenceLayer *> recurrences, Block &body) {
+  if (failed(addBlock(body)))
+    return failure();
+  for (auto [recurrence, next, result] :
+       llvm::zip(recurrences, body.getTerminator()->getOperands(), op->getResults())) {
+    recurrence->setInput(1, get(next));
+    ILayer *output = loop.addLoopOutput(*recurrence->getOutput(0), nvinfer1::LoopOutput::kLAST_VALUE);
+    if (!output)
+      return op->emitError("TensorRT refuses a result of the loop");
+    tensors[result] = output->getOutput(0);
+  }
+  return success();
+}
+
 LogicalResult NetworkBuilder::add(WhileOp op) {
   Block &before = op.getCondRegion().front(), &body = op.getBodyRegion().front();
   auto condition = cast<ConditionOp>(before.getTerminator());
@@ -265,16 +280,7 @@ LogicalResult NetworkBuilder::add(WhileOp op) {
     return failure();
   if (!loop->addTripLimit(get(condition.getCondition()), nvinfer1::TripLimit::kWHILE))
     return op.emitError("TensorRT refuses the condition");
-  if (failed(addBlock(body)))
-    return failure();
-  for (auto [recurrence, next, result] : llvm::zip(recurrences, body.getTerminator()->getOperands(), op.getResults())) {
-    recurrence->setInput(1, get(next));
-    ILayer *output = loop->addLoopOutput(*recurrence->getOutput(0), nvinfer1::LoopOutput::kLAST_VALUE);
-    if (!output)
-      return op.emitError("TensorRT refuses a result of the loop");
-    tensors[result] = output->getOutput(0);
-  }
-  return success();
+  return addLoopBody(op, *loop, recurrences, body);
 }
 
 LogicalResult NetworkBuilder::add(ForOp op) {
@@ -299,16 +305,7 @@ LogicalResult NetworkBuilder::add(ForOp op) {
     recurrences.push_back(loop->addRecurrence(get(initial)));
     tensors[argument] = recurrences.back()->getOutput(0);
   }
-  if (failed(addBlock(body)))
-    return failure();
-  for (auto [recurrence, next, result] : llvm::zip(recurrences, body.getTerminator()->getOperands(), op.getResults())) {
-    recurrence->setInput(1, get(next));
-    ILayer *output = loop->addLoopOutput(*recurrence->getOutput(0), nvinfer1::LoopOutput::kLAST_VALUE);
-    if (!output)
-      return op.emitError("TensorRT refuses a result of the loop");
-    tensors[result] = output->getOutput(0);
-  }
-  return success();
+  return addLoopBody(op, *loop, recurrences, body);
 }
 
 //===----------------------------------------------------------------------===//

@@ -45,6 +45,9 @@ private:
   mlir::LogicalResult add(IfOp op);
   mlir::LogicalResult add(WhileOp op);
   mlir::LogicalResult add(ForOp op);
+  /// The body of a loop, whose values go back into `recurrences`, and the loop's results.
+  mlir::LogicalResult addLoopBody(mlir::Operation *op, nvinfer1::ILoop &loop,
+                                  llvm::ArrayRef<nvinfer1::IRecurrenceLayer *> recurrences, mlir::Block &body);
   mlir::LogicalResult add(OpaquePluginOp op);
 
   // The layers (NetworkLayers.cpp, NetworkShapes.cpp). Null: TensorRT refuses.

@@ -101,6 +101,13 @@ def test_damaged_bytecode_is_an_error(path):
     assert "cannot read the program" in str(raised.value)
 
 
+@pytest.mark.parametrize("path", FINDINGS, ids=lambda path: path.name)
+def test_the_development_tool_survives_damaged_bytecode(path, build):
+    command = [build / "bin" / "latewood-opt", path, "-o", os.devnull]
+    run = subprocess.run(command, capture_output=True, timeout=60)
+    assert run.returncode == 1 and b"error: " in run.stderr, run.stderr
+
+
 @pytest.mark.parametrize("name", ["encoder", "shapes", "indexing", "reductions", "elementwise"])
 @pytest.mark.parametrize("form", ["text", "bytecode"])
 def test_fuzz(name, form, build, tmp_path):

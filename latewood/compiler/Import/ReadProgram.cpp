@@ -107,15 +107,13 @@ OwningOpRef<ModuleOp> parse(StringRef program, StringRef name, MLIRContext *cont
   return parseSourceString<ModuleOp>(program, ParserConfig(context), name);
 }
 
+// What rehearses, for this process.
+std::optional<std::string> (*currentRehearsal)(StringRef, StringRef, MLIRContext *) = rehearseReading;
+
 } // namespace
 
-OwningOpRef<ModuleOp> readProgram(StringRef program, StringRef name, MLIRContext *context) {
-  if (!isBytecode(program)) {
-    if (failed(checkText(program, name, context)))
-      return nullptr;
-    return parse(program, name, context);
-  }
-  auto problem = rehearse(program.size(), [&] {
+std::optional<std::string> rehearseReading(StringRef program, StringRef name, MLIRContext *context) {
+  return rehearse(program.size(), [&] {
     // Nobody hears what it says, for what the child survives is read again; but saying it is part of reading.
     ScopedDiagnosticHandler silent(context, [](Diagnostic &diagnostic) {
       (void)diagnostic.str();
@@ -128,10 +126,40 @@ OwningOpRef<ModuleOp> readProgram(StringRef program, StringRef name, MLIRContext
     if (module && succeeded(checkConstants(*module)))
       module.release();
   });
-  if (problem) {
-    emitError(UnknownLoc::get(context), "the bytecode is damaged: " + *problem);
-    return nullptr;
+}
+
+void replaceRehearsal(std::optional<std::string> (*rehearsal)(StringRef, StringRef, MLIRContext *)) {
+  currentRehearsal = rehearsal;
+}
+
+static LogicalResult checkSurvives(StringRef program, StringRef name, MLIRContext *context) {
+  if (std::optional<std::string> problem = currentRehearsal(program, name, context))
+    return emitError(FileLineColLoc::get(context, name, 0, 0), "the bytecode is damaged: " + *problem);
+  return success();
+}
+
+LogicalResult checkBytecode(StringRef program, StringRef name, MLIRContext *context) {
+  if (!isBytecode(program))
+    return success();
+  if (failed(checkSurvives(program, name, context)))
+    return failure();
+  OwningOpRef<ModuleOp> module;
+  {
+    // Whoever reads it next says what is wrong with it.
+    ScopedDiagnosticHandler silent(context, [](Diagnostic &) { return success(); });
+    module = parse(program, name, context);
   }
+  return success(!module || succeeded(checkConstants(*module)));
+}
+
+OwningOpRef<ModuleOp> readProgram(StringRef program, StringRef name, MLIRContext *context) {
+  if (!isBytecode(program)) {
+    if (failed(checkText(program, name, context)))
+      return nullptr;
+    return parse(program, name, context);
+  }
+  if (failed(checkSurvives(program, name, context)))
+    return nullptr;
   OwningOpRef<ModuleOp> module = parse(program, name, context);
   if (!module || failed(checkConstants(*module)))
     return nullptr;

@@ -3,6 +3,8 @@
 #pragma once
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include <optional>
+#include <string>
 
 namespace latewood::import {
 
@@ -13,5 +15,17 @@ inline bool isBytecode(llvm::StringRef program) { return program.starts_with("ML
 /// see Rehearsal.h. `name` is the file name that locations show.
 mlir::OwningOpRef<mlir::ModuleOp> readProgram(llvm::StringRef program, llvm::StringRef name,
                                               mlir::MLIRContext *context);
+
+/// For those who read bytecode with MLIR's own means afterwards: fails, with a diagnostic, on what that would not
+/// survive or would take wrongly. Bytecode that is only refused by the reader is left to it, and so is text.
+llvm::LogicalResult checkBytecode(llvm::StringRef program, llvm::StringRef name, mlir::MLIRContext *context);
+
+/// Reads bytecode in a child process, into `context`. Returns what became of the child if it did not survive.
+std::optional<std::string> rehearseReading(llvm::StringRef program, llvm::StringRef name, mlir::MLIRContext *context);
+
+/// Puts another function in the place of rehearseReading, for the whole process. A process that reads very many
+/// programs, and is large, can have a small one at hand that makes the children (test/fuzz/BytecodeFuzzer.cpp).
+void replaceRehearsal(std::optional<std::string> (*rehearsal)(llvm::StringRef program, llvm::StringRef name,
+                                                              mlir::MLIRContext *context));
 
 } // namespace latewood::import

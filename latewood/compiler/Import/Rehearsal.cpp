@@ -19,7 +19,7 @@ namespace latewood::import {
 namespace {
 
 // A program of this many bytes is read in a small part of this time.
-int64_t secondsFor(uint64_t bytes) { return 5 + static_cast<int64_t>(bytes >> 20); }
+int64_t secondsFor(uint64_t bytes) { return 2 + static_cast<int64_t>(bytes >> 20); }
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)

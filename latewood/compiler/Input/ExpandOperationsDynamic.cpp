@@ -10,6 +10,7 @@
 // size.
 
 #include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Dialect/StableHLO/Shapes.h"
 #include "latewood/compiler/Input/ConstantEvaluation.h"
 #include "latewood/compiler/Input/ExpandOperations.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -207,8 +208,6 @@ LogicalResult assertReach(Operation *op, Term size, Value operand, int64_t dim) 
   return success();
 }
 
-constexpr int64_t kWholeWindow = int64_t(1) << 40;
-
 Results expandReduceWindow(Builder &b, Operation *op) {
   auto call = cast<stablehlo::CustomCallOp>(op);
   func::FuncOp computation = findComputation(call);
@@ -253,9 +252,9 @@ Results expandReduceWindow(Builder &b, Operation *op) {
           "a reduce_window of computed size is supported only where it reaches over the whole dimension");
     if (failed(assertReach(op, *length, inputs.front(), dim)))
       return failure();
-    size[dim] = kWholeWindow;
-    padding[2 * dim] = isForward ? kWholeWindow - 1 : 0;
-    padding[2 * dim + 1] = isForward ? 0 : kWholeWindow - 1;
+    size[dim] = stablehlo::kWholeWindow;
+    padding[2 * dim] = isForward ? stablehlo::kWholeWindow - 1 : 0;
+    padding[2 * dim + 1] = isForward ? 0 : stablehlo::kWholeWindow - 1;
   }
 
   // Computed paddings.

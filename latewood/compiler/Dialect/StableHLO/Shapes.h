@@ -68,6 +68,9 @@ struct WindowDimension {
 };
 /// The number of positions of a window along an extent (`?` if either is not known).
 int64_t countWindows(int64_t extent, const WindowDimension &window);
+/// The size of a window that covers any dimension, whatever its extent: longer than a tensor can be, so that a scan
+/// along a dynamic dimension can be written with it.
+inline constexpr int64_t kWholeWindow = int64_t(1) << 40;
 
 /// The dimensions of a product of tensors that are batched and contracted, on each side.
 struct DotDimensions {

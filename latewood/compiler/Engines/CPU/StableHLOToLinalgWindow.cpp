@@ -10,6 +10,7 @@
 // select_and_scatter is loops: for each window the selected position is searched, and the source element combined
 // there.
 
+#include "latewood/compiler/Dialect/StableHLO/Shapes.h"
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -52,9 +53,6 @@ struct Scan {
   bool isReverse;
 };
 
-/// A window this long covers any dimension.
-constexpr int64_t kWholeWindow = int64_t(1) << 40;
-
 std::optional<Scan> matchScan(const Window &window, ArrayRef<int64_t> shape) {
   std::optional<Scan> scan;
   for (auto [dim, extent] : llvm::enumerate(shape)) {
@@ -65,7 +63,7 @@ std::optional<Scan> matchScan(const Window &window, ArrayRef<int64_t> shape) {
       continue;
     int64_t reach = window.size[dim] - 1;
     bool isForward = low == reach && high == 0, isReverse = low == 0 && high == reach;
-    bool covers = window.size[dim] >= (ShapedType::isDynamic(extent) ? kWholeWindow : extent);
+    bool covers = window.size[dim] >= (ShapedType::isDynamic(extent) ? stablehlo::kWholeWindow : extent);
     if (scan || !covers || (!isForward && !isReverse))
       return std::nullopt;
     scan = Scan{static_cast<int64_t>(dim), isReverse};

@@ -74,9 +74,7 @@ class Evaluation:
         def read(atom):
             return np.asarray(atom.val, atom.aval.dtype) if isinstance(atom, core.Literal) else values[atom]
 
-        for variable, value in zip(
-            [*jaxpr.constvars, *jaxpr.invars], [*constants, *arguments], strict=True
-        ):
+        for variable, value in zip([*jaxpr.constvars, *jaxpr.invars], [*constants, *arguments], strict=True):
             values[variable] = np.asarray(value)
         for equation in jaxpr.eqns:
             results = self.equation(equation, [read(atom) for atom in equation.invars])
@@ -143,8 +141,7 @@ class Evaluation:
     def bind(self, primitive, name, params, inputs):
         if name == "conv_general_dilated":
             return [np.asarray(convolution(*[jnp.asarray(x) for x in inputs], params))]
-        functions, rest = primitive.get_bind_params(params)
-        results = primitive.bind(*functions, *[jnp.asarray(x) for x in inputs], **rest)
+        results = primitive.bind(*[jnp.asarray(x) for x in inputs], **params)
         return [np.asarray(x) for x in (results if primitive.multiple_results else [results])]
 
     def moved(self, equation, name, params, inputs, results, types):

@@ -103,7 +103,7 @@ def test_what_roundings_leave_open():
     x = np.float32([0.3, 0.3, 5.0])
     order = Fixed(lambda x: jnp.argsort(jnp.exp(x) * jnp.float32([1, 1 + 6e-8, 1])), x)
     for got, status in [([0, 1, 2], "passed"), ([1, 0, 2], "passed"), ([0, 2, 1], "failed"), ([2, 1, 0], "failed")]:
-        assert differential.judge(order, [np.int32(got)])[0] == status, got
+        assert differential.judge(order, [np.int64(got)])[0] == status, got
 
 
 def test_exact_operations_are_not_open():

@@ -148,8 +148,19 @@ LogicalResult NetworkBuilder::finish(Operation *op, ILayer *layer) {
     ITensor *tensor = layer->getOutput(static_cast<int32_t>(number));
     if (!tensor)
       return op->emitError() << "TensorRT's layer has no output " << number;
-    tensors[result] = tensor;
+    if (failed(define(op, result, tensor)))
+      return failure();
   }
+  return success();
+}
+
+/// TensorRT works the types of a network out backwards from its outputs, and TensorRT-RTX then loses them in loops
+/// ("invalid inferred type"). It keeps what it was asked for: so every tensor is asked for its type where it is made,
+/// which also shows that both sides agree on it.
+LogicalResult NetworkBuilder::define(Operation *op, Value value, ITensor *tensor) {
+  if (tensor->getType() != *toDataType(getElementTypeOrSelf(value.getType())))
+    return op->emitError() << "TensorRT finds another element type than that of " << value.getType();
+  tensors[value] = tensor;
   return success();
 }
 
@@ -248,6 +259,14 @@ LogicalResult NetworkBuilder::add(IfOp op) {
   return success();
 }
 
+LogicalResult NetworkBuilder::addRecurrence(Operation *op, nvinfer1::ILoop &loop, Value initial, Value argument,
+                                            SmallVectorImpl<nvinfer1::IRecurrenceLayer *> &recurrences) {
+  recurrences.push_back(loop.addRecurrence(get(initial)));
+  if (!recurrences.back())
+    return op->emitError("TensorRT refuses a value that the loop begins with");
+  return define(op, argument, recurrences.back()->getOutput(0));
+}
+
 LogicalResult NetworkBuilder::addLoopBody(Operation *op, nvinfer1::ILoop &loop,
                                           ArrayRef<nvinfer1::IRecurrenceLayer *> recurrences, Block &body) {
   if (failed(addBlock(body)))
@@ -273,8 +292,9 @@ LogicalResult NetworkBuilder::add(WhileOp op) {
   nvinfer1::ILoop *loop = network.addLoop();
   SmallVector<nvinfer1::IRecurrenceLayer *> recurrences;
   for (auto [initial, argument, carried] : llvm::zip(op.getOperands(), before.getArguments(), body.getArguments())) {
-    recurrences.push_back(loop->addRecurrence(get(initial)));
-    tensors[argument] = tensors[carried] = recurrences.back()->getOutput(0);
+    if (failed(addRecurrence(op, *loop, initial, argument, recurrences)))
+      return failure();
+    tensors[carried] = recurrences.back()->getOutput(0);
   }
   if (failed(addBlock(before)))
     return failure();
@@ -301,10 +321,9 @@ LogicalResult NetworkBuilder::add(ForOp op) {
   counter->setInput(1, *binary(counter->getOutput(0), step, nvinfer1::ElementWiseOperation::kSUM));
   tensors[body.getArgument(0)] = counter->getOutput(0);
   SmallVector<nvinfer1::IRecurrenceLayer *> recurrences;
-  for (auto [initial, argument] : llvm::zip(op.getInit(), body.getArguments().drop_front())) {
-    recurrences.push_back(loop->addRecurrence(get(initial)));
-    tensors[argument] = recurrences.back()->getOutput(0);
-  }
+  for (auto [initial, argument] : llvm::zip(op.getInit(), body.getArguments().drop_front()))
+    if (failed(addRecurrence(op, *loop, initial, argument, recurrences)))
+      return failure();
   return addLoopBody(op, *loop, recurrences, body);
 }
 

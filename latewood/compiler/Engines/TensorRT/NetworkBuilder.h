@@ -45,6 +45,10 @@ private:
   mlir::LogicalResult add(IfOp op);
   mlir::LogicalResult add(WhileOp op);
   mlir::LogicalResult add(ForOp op);
+  /// A value that a loop carries, in its region as `argument`.
+  mlir::LogicalResult addRecurrence(mlir::Operation *op, nvinfer1::ILoop &loop, mlir::Value initial,
+                                    mlir::Value argument,
+                                    llvm::SmallVectorImpl<nvinfer1::IRecurrenceLayer *> &recurrences);
   /// The body of a loop, whose values go back into `recurrences`, and the loop's results.
   mlir::LogicalResult addLoopBody(mlir::Operation *op, nvinfer1::ILoop &loop,
                                   llvm::ArrayRef<nvinfer1::IRecurrenceLayer *> recurrences, mlir::Block &body);
@@ -73,6 +77,8 @@ private:
 
   nvinfer1::Weights keep(mlir::DenseElementsAttr value);
   nvinfer1::ITensor &get(mlir::Value value) { return *tensors.lookup(value); }
+  /// `tensor`, which comes from `op`, is `value`.
+  mlir::LogicalResult define(mlir::Operation *op, mlir::Value value, nvinfer1::ITensor *tensor);
   /// Names the layer, and makes its outputs the operation's results.
   mlir::LogicalResult finish(mlir::Operation *op, nvinfer1::ILayer *layer);
 

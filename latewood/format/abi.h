@@ -13,7 +13,7 @@
  *  - Entries are only appended; `version` changes when the meaning of an entry does.
  *  - `request`, `shape`, `allocate`, `release` and the two `enqueue` are called by the thread that entered the function
  *    only;
- * `parallel_for`, `fail` and `fail_format` by any, also from inside of a parallel loop. A loop inside a task runs at
+ * `parallel_for`, `fail`, `fail_format` and `has_failed` by any, also from inside of a parallel loop. A loop inside a task runs at
  * once, on the task's own thread.
  *  - A callback never throws and never unwinds through compiled code. Compiled code is nounwind.
  *  - Extents are in elements, sizes in bytes. An i1 takes one byte (0 or 1) in memory.
@@ -84,6 +84,10 @@ typedef struct lw_api {
    * function returns. */
   int32_t (*enqueue_alloc)(lw_call *call, int64_t engine, const lw_operand *inputs, int64_t input_count,
                            const int64_t *slots, lw_operand *results, int64_t result_count);
+
+  /* Nonzero once a failure is recorded. Engine functions return nothing: a host program asks before it acts on what they
+   * have computed. */
+  int32_t (*has_failed)(lw_call *call);
 } lw_api;
 
 /* One invocation. Owned by the runtime; compiled code reads it. */

@@ -261,7 +261,8 @@ int cpuLaunch(lua_State *lua) {
   else
     checkWords(lua, 2, words);
   launch(contextOf(lua), kernel, words);
-  return 0;
+  lw_call *call = callOf(lua);
+  return call->api->has_failed(call) == 0 ? 0 : raise(lua);
 }
 
 //===--- engine --------------------------------------------------------------------------------------------------===//

@@ -225,9 +225,14 @@ int32_t enqueueAllocCallback(lw_call *call, int64_t engine, const lw_operand *in
                              {results, static_cast<size_t>(resultCount)});
 }
 
+int32_t hasFailedCallback(lw_call *call) noexcept {
+  return static_cast<CallFrame &>(*call).hasFailed.load(std::memory_order_relaxed) ? 1 : 0;
+}
+
 constexpr lw_api api = {
     LATEWOOD_ABI_VERSION, sizeof(lw_api), parallelForCallback, requestCallback, shapeCallback,        allocateCallback,
     releaseCallback,      failCallback,   failFormatCallback,  enqueueCallback, enqueueAllocCallback,
+    hasFailedCallback,
 };
 
 } // namespace

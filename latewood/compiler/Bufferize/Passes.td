@@ -52,6 +52,61 @@ def RequestSlotsPass : Pass<"latewood-request-slots", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::latewood::executor::ExecutorDialect", "::mlir::bufferization::BufferizationDialect"];
 }
 
+def CarryBuffersPass : Pass<"latewood-carry-buffers", "::mlir::func::FuncOp"> {
+  let summary = "Lets control flow of the host carry buffers instead of tensors";
+  let description = [{
+    Bufferization would copy each carried tensor in every iteration, because it cannot see that the old one is not needed any
+    more. On the host it is simple: operations write into memory of their own, so that a tensor is a buffer from where it is
+    computed to its last use, and control flow passes addresses on.
+
+    ```mlir
+    // before
+    %r:2 = scf.while (%x = %a, %m = %n) : (tensor<?xf32>, index) -> (tensor<?xf32>, index) { … }
+    // after
+    %b = bufferization.to_buffer %a read_only : tensor<?xf32> to memref<?xf32>
+    %r:2 = scf.while (%x = %b, %m = %n) : (memref<?xf32>, index) -> (memref<?xf32>, index) { … }
+    %t = bufferization.to_tensor %r#0 restrict : memref<?xf32> to tensor<?xf32>
+    ```
+
+    Postcondition: operands and results of `scf` are buffers and scalars. Who frees what is decided by `latewood-own-buffers`.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::scf::SCFDialect"];
+}
+
+def OwnBuffersPass : Pass<"latewood-own-buffers", "::mlir::func::FuncOp"> {
+  let summary = "Gives each buffer that control flow carries one owner";
+  let description = [{
+    What goes into a loop, is yielded, or comes out belongs to whoever has it then: it is handed over where nobody else needs it, and copied
+    where it is an argument, a constant, a result's memory, used later, or handed over twice. The owner frees it behind its last use.
+    So a loop that makes its tensor anew in each iteration holds two at most, one that swaps two tensors moves no byte, and the memory of
+    every path is accounted for.
+
+    ```mlir
+    // before
+    %r:2 = scf.while (%x = %arg, %m = %n) : (memref<?xf32>, index) -> (memref<?xf32>, index) { … } do {
+    ^bb0(%x: memref<?xf32>, %m: index):
+      %y = memref.alloc(%next) : memref<?xf32>
+      plan.call @cpu::@grow(%x, %m, %next) outs(%y) : …
+      scf.yield %y, %next : memref<?xf32>, index
+    }
+    // after
+    %a = memref.alloc(%n) : memref<?xf32>
+    memref.copy %arg, %a : …
+    %r:2 = scf.while (%x = %a, %m = %n) : (memref<?xf32>, index) -> (memref<?xf32>, index) { … } do {
+    ^bb0(%x: memref<?xf32>, %m: index):
+      %y = memref.alloc(%next) : memref<?xf32>
+      plan.call @cpu::@grow(%x, %m, %next) outs(%y) : …
+      memref.dealloc %x : memref<?xf32>
+      scf.yield %y, %next : memref<?xf32>, index
+    }
+    ```
+
+    Postcondition: a buffer that a terminator or an initial value of `scf` hands over is not used afterwards, and has been made by
+    `memref.alloc` or come through control flow.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
 def FinishSlotsPass : Pass<"latewood-finish-slots", "::mlir::func::FuncOp"> {
   let summary = "Drops the results of a bufferized public function: they are in their slots";
   let description = [{
@@ -67,6 +122,26 @@ def FinishSlotsPass : Pass<"latewood-finish-slots", "::mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["::latewood::executor::ExecutorDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def KeepOnDevicePass : Pass<"latewood-keep-on-device", "::mlir::func::FuncOp"> {
+  let summary = "What only engines look at stays on their device";
+  let description = [{
+    A buffer that an engine writes, and that nobody but engines reads, never comes to the host: its type gets the memory space of the
+    device.
+
+    ```mlir
+    // before
+    %0 = memref.alloc() : memref<4xf32>
+    tensorrt_runtime.enqueue @a(%x) outs(%0) : …
+    tensorrt_runtime.enqueue @b(%0) outs(%s) : …
+    // after
+    %0 = memref.alloc() : memref<4xf32, #plan.memory_space<device>>
+    ```
+    Also results of `tensorrt_runtime.enqueue_alloc` without a slot; and through views of the buffer. Precondition: ownership is
+    settled. Postcondition: the host loads, stores and copies nothing in the memory space of the device.
+  }];
+  let dependentDialects = ["::latewood::plan::PlanDialect"];
 }
 
 #endif // LATEWOOD_COMPILER_BUFFERIZE_PASSES

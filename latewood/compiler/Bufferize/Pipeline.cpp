@@ -15,11 +15,15 @@ void bufferize::buildBufferizePipeline(OpPassManager &pipeline) {
   // Before the slots are requested, so that a constant that is returned is already one of the file.
   pipeline.addPass(createOutlineConstantsPass());
   pipeline.addNestedPass<func::FuncOp>(createRequestSlotsPass());
+  // Bufferization then leaves control flow alone.
+  pipeline.addNestedPass<func::FuncOp>(createCarryBuffersPass());
   // Identity layouts at the boundary: arguments and results are canonical by contract.
   bufferization::OneShotBufferizePassOptions options;
   options.bufferizeFunctionBoundaries = true;
   options.functionBoundaryTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap;
   pipeline.addPass(bufferization::createOneShotBufferizePass(options));
+  // Before anything is simplified: a branch that chooses among buffers chooses between copies.
+  pipeline.addNestedPass<func::FuncOp>(createOwnBuffersPass());
   // Bufferization leaves casts and copies of a buffer onto itself; only after CSE are the latter visible.
   pipeline.addNestedPass<func::FuncOp>(createCanonicalizerPass());
   pipeline.addNestedPass<func::FuncOp>(createCSEPass());

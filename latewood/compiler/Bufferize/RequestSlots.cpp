@@ -11,6 +11,7 @@
 #include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "latewood/compiler/Dialect/TensorRTRuntime/TensorRTRuntime.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 
@@ -61,9 +62,7 @@ public:
       if (placeInSlot(operand.get(), slot, builder))
         continue;
       mlir::emitRemark(operand.get().getLoc())
-          << "result " << operand.getOperandNumber() << " is copied into its slot: "
-          << (isa<BlockArgument>(operand.get()) ? "it is an argument"
-                                                : "it is a constant, or the same value as another result");
+          << "result " << operand.getOperandNumber() << " is copied into its slot: " << whyCopied(operand.get());
       builder.setInsertionPoint(terminator);
       operand.set(bufferization::MaterializeInDestinationOp::create(builder, terminator->getLoc(), operand.get(), slot)
                       .getResult());
@@ -86,6 +85,14 @@ private:
     return true;
   }
 
+  static StringRef whyCopied(Value value) {
+    if (isa<BlockArgument>(value))
+      return "it is an argument";
+    if (isa<plan::WithShapeOp, scf::WhileOp, scf::IfOp, scf::IndexSwitchOp>(value.getDefiningOp()))
+      return "control flow of the host gives it";
+    return "it is a constant, or the same value as another result";
+  }
+
   // The dynamic extents of a returned value.
   static SmallVector<Value> getSizes(Value value, OpBuilder &builder) {
     auto type = cast<RankedTensorType>(value.getType());
@@ -94,6 +101,8 @@ private:
     if (auto op = value.getDefiningOp<DestinationStyleOpInterface>())
       if (auto empty = op.getTiedOpOperand(cast<OpResult>(value))->get().getDefiningOp<tensor::EmptyOp>())
         return llvm::to_vector(ValueRange(empty.getDynamicSizes()));
+    if (auto shaped = value.getDefiningOp<plan::WithShapeOp>())
+      return llvm::to_vector(ValueRange(shaped.getExtents()));
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointAfterValue(value);
     SmallVector<Value> sizes;

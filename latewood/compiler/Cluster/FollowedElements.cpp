@@ -110,8 +110,11 @@ bool ShapeMaterializer::follow(Value tensor, SmallVectorImpl<Value> &elements) {
     if (!loop)
       return false;
     Block &body = loop.getBody().front();
-    if (body.getTerminator()->getOperand(number) != body.getArgument(number))
+    if (body.getTerminator()->getOperand(number) != body.getArgument(number)) {
+      if (plan.isHosted(loop) && type.getNumElements() <= maxCarriedElements)
+        plan.carryElements(loop, number);
       return false;
+    }
     elements = getElements(loop.getOperand()[number]);
     return true;
   }
@@ -183,11 +186,10 @@ bool ShapeMaterializer::followOperation(Operation *op, SmallVectorImpl<Value> &e
           elements.push_back(scalars.constant(i32, APInt(32, *number, true, true)));
           return true;
         }
-        if (knownToFit.insert(extent).second)
-          check(scalars.compare(arith::CmpIPredicate::sle, extent, scalars.index(most)),
-                "dimension " + Twine(size.getDimension()) +
-                    " has {0} elements, but 'stablehlo.get_dimension_size' counts with 32 bits",
-                extent);
+        check(scalars.compare(arith::CmpIPredicate::sle, extent, scalars.index(most)),
+              "dimension " + Twine(size.getDimension()) +
+                  " has {0} elements, but 'stablehlo.get_dimension_size' counts with 32 bits",
+              extent);
         elements.push_back(scalars.get<arith::IndexCastOp>(i32, extent));
         return true;
       })

@@ -3,7 +3,8 @@
 // Consecutive operations of one engine share a cluster.
 //
 // Scalars stay with the host. Where it reads an integer that an engine computes, what depends on it begins a new level:
-// level by level, first the host computes, then the engines do.
+// level by level, first the host computes, then the engines do. Control flow of the host is one operation of it, and
+// each of its blocks is divided by itself.
 //
 // In:  a public function of tensor operations, inlined, with extents as scalars.
 // Out: scalars, assertions, clusters, constants and the return. The result of a cluster that has a dynamic shape is
@@ -14,6 +15,7 @@
 #include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "latewood/compiler/Engines/Registry.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -64,9 +66,15 @@ public:
       function.emitError("has a body of several blocks; structured control flow is expected here");
       return signalPassFailure();
     }
-    Block &block = function.getBody().front();
+    if (failed(divide(function.getBody().front())))
+      signalPassFailure();
+  }
+
+private:
+  // Forms the clusters of a block of the host, and those of the blocks of its control flow.
+  LogicalResult divide(Block &block) {
     if (failed(assign(block)))
-      return signalPassFailure();
+      return failure();
     sortByLevel(block);
 
     // One cluster per run of operations of one engine at one level. Operations of the host do not end a run.
@@ -85,9 +93,17 @@ public:
     }
     if (!run.empty())
       wrap(run, current.first);
+    for (Operation &op : block)
+      if (isControlFlow(&op))
+        for (Region &region : op.getRegions())
+          for (Block &inner : region)
+            if (failed(divide(inner)))
+              return failure();
+    return success();
   }
 
-private:
+  static bool isControlFlow(Operation *op) { return isa<scf::SCFDialect>(op->getDialect()); }
+
   // Who does an operation, and when.
   struct Place {
     EngineAttrInterface engine; // null for the host
@@ -97,7 +113,7 @@ private:
   // Constants belong to whoever uses them: closing a cluster copies or passes them. Scalars and assertions are the
   // host's own, and shapes given as scalars are rebuilt in each cluster that reads them.
   static bool staysWithHost(Operation *op) {
-    return op->hasTrait<OpTrait::ConstantLike>() || isa<arith::ArithDialect>(op->getDialect()) ||
+    return op->hasTrait<OpTrait::ConstantLike>() || isa<arith::ArithDialect>(op->getDialect()) || isControlFlow(op) ||
            isa<plan::AssertOp, plan::WithValuesOp, tensor::DimOp, tensor::ExtractOp, tensor::EmptyOp, tensor::InsertOp>(
                op);
   }
@@ -126,8 +142,11 @@ private:
       auto waitFor = [&](Value value) {
         if (Operation *source = block.findAncestorOpInBlock(*value.getParentBlock()->getParentOp()); source)
           return; // a value of the operation's own region
-        if (Operation *source = value.getDefiningOp())
-          place.level = std::max(place.level, places.lookup(source).level);
+        if (Operation *source = value.getDefiningOp()) {
+          Place from = places.lookup(source);
+          // Control flow begins when everything that it may need is there.
+          place.level = std::max(place.level, from.level + (from.engine && isControlFlow(&op) ? 1 : 0));
+        }
       };
       for (Value operand : op.getOperands())
         waitFor(operand);

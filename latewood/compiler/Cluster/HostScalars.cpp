@@ -32,7 +32,12 @@ std::optional<int64_t> HostScalars::getConstant(Value value) {
   return number.getSExtValue();
 }
 
-bool HostScalars::isOutermost(Value value) const { return value.getParentRegion() == &function.getBody(); }
+Operation *HostScalars::getHostAnchor() const {
+  Operation *result = anchor;
+  while (!hostBlocks.contains(result->getBlock()))
+    result = result->getParentOp();
+  return result;
+}
 
 Operation *HostScalars::getOutermostAnchor(ValueRange operands) const {
   Operation *result = anchor;
@@ -91,7 +96,9 @@ Value HostScalars::toIndex(Value number, bool isUnsigned) {
   return get<arith::IndexCastOp>(builder.getIndexType(), number);
 }
 
-bool HostScalars::isNonNegative(Value value) {
+bool HostScalars::isNonNegative(Value value) const {
+  if (nonNegative.contains(value))
+    return true;
   if (std::optional<int64_t> number = getConstant(value))
     return *number >= 0;
   Operation *op = value.getDefiningOp();

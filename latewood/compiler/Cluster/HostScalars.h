@@ -2,6 +2,9 @@
 // Scalars that the host computes: the extents of tensors and what they are made of. Each is created once, folded as it
 // is created, and stands as far out as its operands allow, so that equal ones are one value and loops hold none that
 // does not change in them.
+//
+// The function's own block is the host's, and so are blocks of control flow that the host does itself; all others will
+// be an engine's.
 #pragma once
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -11,7 +14,9 @@ namespace latewood::cluster {
 
 class HostScalars {
 public:
-  explicit HostScalars(mlir::func::FuncOp function) : function(function), builder(function.getContext()) {}
+  explicit HostScalars(mlir::func::FuncOp function) : function(function), builder(function.getContext()) {
+    hostBlocks.insert(&function.getBody().front());
+  }
 
   /// What is created from now on serves `op`: it stands before it, or before an operation around it.
   void setAnchor(mlir::Operation *op) { anchor = op; }
@@ -45,14 +50,20 @@ public:
   /// The number behind `value`, if it is a constant.
   static std::optional<int64_t> getConstant(mlir::Value value);
   /// Whether it is at least 0, as far as its definition shows.
-  static bool isNonNegative(mlir::Value value);
-  /// Whether `value` is computed in the function's own block.
-  bool isOutermost(mlir::Value value) const;
+  bool isNonNegative(mlir::Value value) const;
+  /// From now on `value`, an extent that control flow carries, is known to be at least 0.
+  void assumeNonNegative(mlir::Value value) { nonNegative.insert(value); }
 
-  /// The operation before which something stands that uses `operands` and serves the anchor.
-  mlir::Operation *getOutermostAnchor(mlir::ValueRange operands) const;
+  void addHostBlock(mlir::Block *block) { hostBlocks.insert(block); }
+  /// Whether the host computes `value` itself.
+  bool isOnHost(mlir::Value value) const { return hostBlocks.contains(value.getParentBlock()); }
+  /// The innermost block of the host around the anchor, and what the anchor is, or is in, there.
+  mlir::Block *getHostBlock() const { return getHostAnchor()->getBlock(); }
+  mlir::Operation *getHostAnchor() const;
 
 private:
+  /// The operation before which something stands that uses `operands` and serves the anchor.
+  mlir::Operation *getOutermostAnchor(mlir::ValueRange operands) const;
   mlir::Value settle(mlir::Operation *op);
 
   mutable mlir::func::FuncOp function;
@@ -60,6 +71,8 @@ private:
   mlir::Operation *anchor = nullptr;
   llvm::DenseMap<llvm::hash_code, llvm::SmallVector<mlir::Operation *, 1>> known;
   llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
+  llvm::DenseSet<mlir::Value> nonNegative;
+  llvm::DenseSet<mlir::Block *> hostBlocks;
 };
 
 } // namespace latewood::cluster

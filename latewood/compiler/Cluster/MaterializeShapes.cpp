@@ -2,7 +2,8 @@
 // Extents become scalars of the host. The operations of a function are visited in order; each result of dynamic shape
 // is tied to scalars, which are made of the extents of arguments, of constants, and of integers that the host reads.
 // What operations demand of their operands, that extents be equal, makes one class of two scalars; the first of a class
-// stands for all, and an assertion of the host says what was taken for granted.
+// stands for all, and an assertion of the host says what was taken for granted. Control flow in which extents are
+// computed, or change, becomes the host's.
 //
 // In:  a public function of StableHLO, inlined.
 // Out: every value of dynamic shape is used through plan.with_shape, and every operand that is a shape or several
@@ -10,6 +11,7 @@
 
 #include "latewood/compiler/Cluster/Passes.h"
 #include "latewood/compiler/Cluster/ShapeMaterializer.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -56,20 +58,32 @@ static bool isInvolved(Operation *op) {
 // Classes of equal extents
 //===----------------------------------------------------------------------===//
 
-Value ShapeMaterializer::resolve(Value extent) {
-  while (Value leader = leaders.lookup(extent))
-    extent = leader;
-  return extent;
+static bool isInside(Block *block, Block *scope) {
+  return block == scope || scope->findAncestorOpInBlock(*block->getParentOp());
+}
+
+Value ShapeMaterializer::resolve(Value extent, Block *block) {
+  while (true) {
+    auto found = leaders.find(extent);
+    if (found == leaders.end())
+      return extent;
+    auto leader = llvm::find_if(found->second,
+                                [&](const Leader &leader) { return !leader.scope || isInside(block, leader.scope); });
+    if (leader == found->second.end())
+      return extent;
+    extent = leader->value;
+  }
 }
 
 void ShapeMaterializer::check(Value condition, const Twine &message, ValueRange values) {
-  // What changes within a loop is not the host's to check.
-  if (HostScalars::getConstant(condition).value_or(0) != 0 || !scalars.isOutermost(condition) ||
-      !checked.insert(condition).second)
+  // What changes within a loop of an engine is not the host's to check.
+  if (HostScalars::getConstant(condition).value_or(0) != 0 || !scalars.isOnHost(condition))
     return;
-  SmallVector<Value> operands(values);
-  operands.push_back(condition);
-  Operation *anchor = scalars.getOutermostAnchor(operands);
+  Operation *anchor = scalars.getHostAnchor();
+  for (Operation *op = anchor; op != function.getOperation(); op = op->getParentOp())
+    if (checked.contains({condition, op->getBlock()}))
+      return;
+  checked.insert({condition, anchor->getBlock()});
   OpBuilder builder(anchor);
   plan::AssertOp::create(builder, scalars.getAnchor()->getLoc(), condition, message.str(), values);
 }
@@ -88,21 +102,26 @@ void ShapeMaterializer::join(Value lhs, Value rhs) {
   auto comesFirst = [&](Value a, Value b) {
     if (HostScalars::getConstant(a) || HostScalars::getConstant(b))
       return HostScalars::getConstant(a).has_value();
-    if (scalars.isOutermost(a) != scalars.isOutermost(b))
-      return scalars.isOutermost(a);
+    if (scalars.isOnHost(a) != scalars.isOnHost(b))
+      return scalars.isOnHost(a);
     if (a.getParentBlock() != b.getParentBlock())
       return a.getParentBlock()->findAncestorOpInBlock(*b.getParentBlock()->getParentOp()) != nullptr;
     Operation *first = a.getDefiningOp(), *second = b.getDefiningOp();
     return !first || (second && first->isBeforeInBlock(second));
   };
+  // It holds where it is asserted, which in a branch says nothing of what is around it.
+  auto follow = [&](Value value, Value leader) {
+    Block *scope = scalars.getHostBlock();
+    leaders[value].push_back({leader, isInside(value.getParentBlock(), scope) ? nullptr : scope});
+  };
   if (comesFirst(lhs, rhs))
-    leaders[rhs] = lhs;
+    follow(rhs, lhs);
   else if (comesFirst(rhs, lhs))
-    leaders[lhs] = rhs;
+    follow(lhs, rhs);
 }
 
 Value ShapeMaterializer::checkNonNegative(Value extent) {
-  if (!HostScalars::isNonNegative(extent))
+  if (!scalars.isNonNegative(extent))
     check(scalars.compare(arith::CmpIPredicate::sge, extent, scalars.index(0)), "a computed shape has extent {0}",
           extent);
   return extent;
@@ -138,6 +157,9 @@ Value ShapeMaterializer::setExtents(Value value, ArrayRef<Value> all) {
   }
   if (dynamic.empty())
     return value;
+  // Engines know all extents before they begin.
+  if (!llvm::all_of(dynamic, [&](Value extent) { return scalars.isOnHost(extent); }))
+    plan.host(value.getParentBlock()->getParentOp());
   OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);
   // Behind the scalars that it uses: those of an argument stand at the beginning of its block.
@@ -184,9 +206,9 @@ LogicalResult ShapeMaterializer::visitBlock(Block &block) {
 LogicalResult ShapeMaterializer::visit(Operation *op) {
   scalars.setAnchor(op);
   if (auto loop = dyn_cast<stablehlo::WhileOp>(op))
-    return visitWhile(loop);
+    return plan.isHosted(op) ? visitHostWhile(loop) : visitWhile(loop);
   if (isa<stablehlo::IfOp, stablehlo::CaseOp>(op))
-    return visitBranches(op);
+    return plan.isHosted(op) ? visitHostBranches(op) : visitBranches(op);
   if (auto assertion = dyn_cast<plan::AssertOp>(op)) {
     visitAssert(assertion);
     return success();
@@ -265,10 +287,13 @@ LogicalResult ShapeMaterializer::visitBranches(Operation *op) {
         Value other = branches[number][dimension];
         if (other == extent)
           continue;
-        for (Value inner : {other, extent})
-          if (op->isAncestor(inner.getParentBlock()->getParentOp()))
-            return op->emitError() << "dimension " << dimension << " of result " << result.getResultNumber()
-                                   << " has an extent that a branch computes from data";
+        // What a branch computes nobody knows but the host.
+        if (op->isAncestor(other.getParentBlock()->getParentOp()) ||
+            op->isAncestor(extent.getParentBlock()->getParentOp())) {
+          plan.host(op);
+          extent = scalars.index(0);
+          continue;
+        }
         Value selector = getElements(op->getOperand(0)).front();
         Value isThis = isa<stablehlo::IfOp>(op)
                            ? selector
@@ -302,19 +327,6 @@ void ShapeMaterializer::cutToShape(Value tensor, ArrayRef<Value> all) {
   setExtents(slice, all);
 }
 
-// Whether `value` is computed from `source`.
-static bool dependsOn(Value value, Value source) {
-  SetVector<Value> worklist;
-  worklist.insert(value);
-  for (size_t i = 0; i < worklist.size(); ++i) {
-    if (worklist[i] == source)
-      return true;
-    if (Operation *op = worklist[i].getDefiningOp())
-      worklist.insert(op->operand_begin(), op->operand_end());
-  }
-  return false;
-}
-
 LogicalResult ShapeMaterializer::visitWhile(stablehlo::WhileOp loop) {
   // The extents that a loop begins with are taken for those of each iteration; its end is compared with them.
   for (Region *region : {&loop.getCond(), &loop.getBody()}) {
@@ -333,14 +345,8 @@ LogicalResult ShapeMaterializer::visitWhile(stablehlo::WhileOp loop) {
     if (!isDynamic(initial.getType()))
       continue;
     for (auto [dimension, before, after] : llvm::enumerate(getExtents(initial), getExtents(next))) {
-      if (before == after)
-        continue;
-      if (!scalars.isOutermost(after) || !scalars.isOutermost(before) || HostScalars::getConstant(before) ||
-          dependsOn(after, before))
-        return loop.emitError() << "value " << number << " that the loop carries changes its extent in dimension "
-                                << dimension << " from iteration to iteration";
-      unify(before, after,
-            "a loop carries a value with extent {0} in dimension " + Twine(dimension) + ", and changes it to {1}");
+      if (before != after)
+        plan.carryExtent(loop, number, dimension);
     }
     setExtents(loop.getResult(number), getExtents(initial));
   }
@@ -348,20 +354,27 @@ LogicalResult ShapeMaterializer::visitWhile(stablehlo::WhileOp loop) {
 }
 
 void ShapeMaterializer::finish() {
-  for (auto [value, leader] : leaders) {
-    Value representative = resolve(leader);
-    Value replaced = value;
-    // Conditions keep what they are about: that two extents are equal is what some of them ask. They compare scalars,
-    // or begin with a cast to the integers of a program.
-    replaced.replaceUsesWithIf(representative, [&](OpOperand &use) {
-      return !isa<arith::CmpIOp, arith::IndexCastOp, arith::IndexCastUIOp, plan::AssertOp>(use.getOwner());
-    });
-  }
+  for (auto &[value, list] : leaders)
+    for (const Leader &leader : list) {
+      Block *scope = leader.scope ? leader.scope : &function.getBody().front();
+      Value representative = resolve(leader.value, scope), replaced = value;
+      // Conditions keep what they are about: that two extents are equal is what some of them ask. They compare scalars,
+      // or begin with a cast to the integers of a program.
+      replaced.replaceUsesWithIf(representative, [&](OpOperand &use) {
+        return !isa<arith::CmpIOp, arith::IndexCastOp, arith::IndexCastUIOp, plan::AssertOp>(use.getOwner()) &&
+               isInside(use.getOwner()->getBlock(), scope);
+      });
+    }
   // The tensors that computed shapes have lost their uses, as have scalars that turned out not to be needed.
-  function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-    if (isOpTriviallyDead(op))
-      op->erase();
-  });
+  auto eraseUnused = [&] {
+    function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+      if (isOpTriviallyDead(op))
+        op->erase();
+    });
+  };
+  eraseUnused();
+  dropUnusedCarried(function);
+  eraseUnused();
 }
 
 LogicalResult ShapeMaterializer::run() {
@@ -381,7 +394,8 @@ LogicalResult ShapeMaterializer::run() {
   }
   if (failed(visitBlock(block)))
     return failure();
-  finish();
+  if (!plan.hasChanged())
+    finish();
   return success();
 }
 
@@ -443,8 +457,25 @@ public:
           isa<func::FuncOp>(op) ? llvm::any_of(cast<func::FuncOp>(op).getArgumentTypes(), isDynamic) : isInvolved(op);
       return isDynamicOp ? WalkResult::interrupt() : WalkResult::advance();
     });
-    if (found.wasInterrupted() && failed(ShapeMaterializer(function).run()))
+    if (found.wasInterrupted() && failed(materialize(function)))
       signalPassFailure();
+  }
+
+private:
+  // Attempts work on copies until one gives a result; each knows more than those before.
+  static LogicalResult materialize(func::FuncOp function) {
+    HostPlan plan;
+    while (true) {
+      IRMapping mapping;
+      OwningOpRef<func::FuncOp> attempt(function.clone(mapping));
+      plan.begin(function, mapping);
+      if (failed(ShapeMaterializer(*attempt, plan).run()))
+        return failure();
+      if (plan.hasChanged())
+        continue;
+      function.getBody().takeBody(attempt->getBody());
+      return success();
+    }
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include "latewood/compiler/Cluster/Passes.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -29,9 +30,10 @@ public:
         if (isa<plan::DPSClusterOp, plan::AllocClusterOp>(op))
           outline(op, (function.getName() + "_cluster_" + Twine(number++)).str());
       });
-      // The host has the extents of what it passes as operands of the calls.
+      // The host has the extents of what it passes as operands of the calls. What comes through control flow is a
+      // buffer without extents, and keeps them here.
       function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-        if (auto shaped = dyn_cast<plan::WithShapeOp>(op))
+        if (auto shaped = dyn_cast<plan::WithShapeOp>(op); shaped && !isCarried(shaped.getOperand()))
           shaped.replaceAllUsesWith(shaped.getOperand());
         if (isOpTriviallyDead(op))
           op->erase();
@@ -40,6 +42,12 @@ public:
   }
 
 private:
+  static bool isCarried(Value value) {
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return !isa<func::FuncOp>(argument.getOwner()->getParentOp());
+    return isa<scf::SCFDialect>(value.getDefiningOp()->getDialect());
+  }
+
   // The nested module of an engine, made when it is first needed.
   ModuleOp getEngineModule(plan::EngineAttrInterface engine) {
     StringRef name = engine.getEngineName();

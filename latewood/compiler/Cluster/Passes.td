@@ -30,10 +30,34 @@ def MaterializeShapesPass : Pass<"latewood-materialize-shapes", "::mlir::func::F
     %ys = plan.with_shape %y(%n) : tensor<?x64xf32>
     ```
 
-    Conditions of `plan.assert` that are made of shapes become scalars, too. Postcondition: a value of dynamic shape has one user, its
-    `plan.with_shape` (and `tensor.dim`, if it is an argument). Refuses an operation of dynamic shape without a rule.
+    Conditions of `plan.assert` that are made of shapes become scalars, too.
+
+    Control flow in which an extent is computed, or that carries a tensor whose extents change, is the host's: engines could not know
+    extents beforehand. Extents that change are carried as scalars beside their tensor, as are integers that shapes depend on.
+
+    ```mlir
+    // before
+    %r = stablehlo.while(%x = %a) : tensor<?xf32> cond { … } do {
+      %y = stablehlo.concatenate %x, %row, dim = 0 : (tensor<?xf32>, tensor<1xf32>) -> tensor<?xf32>
+      stablehlo.return %y : tensor<?xf32>
+    }
+    // after
+    %r:2 = scf.while (%x = %as, %m = %n) : (tensor<?xf32>, index) -> (tensor<?xf32>, index) { … } do {
+    ^bb0(%x: tensor<?xf32>, %m: index):
+      %xs = plan.with_shape %x(%m) : tensor<?xf32>
+      %next = arith.addi %m, %c1 : index
+      %y = stablehlo.concatenate %xs, %row, dim = 0 : (tensor<?xf32>, tensor<1xf32>) -> tensor<?xf32>
+      %ys = plan.with_shape %y(%next) : tensor<?xf32>
+      scf.yield %ys, %next : tensor<?xf32>, index
+    }
+    %rs = plan.with_shape %r#0(%r#1) : tensor<?xf32>
+    ```
+
+    Postcondition: a value of dynamic shape has one user, its `plan.with_shape` (and `tensor.dim`, if it is an argument). Refuses an
+    operation of dynamic shape without a rule.
   }];
-  let dependentDialects = ["::latewood::plan::PlanDialect", "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::latewood::plan::PlanDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def PropagateBoundsPass : Pass<"latewood-propagate-bounds", "::mlir::func::FuncOp"> {
@@ -129,8 +153,11 @@ def CreateClosedRegionsPass : Pass<"latewood-create-closed-regions", "::mlir::fu
 
     Each distinct extent of a dynamic operand, destinations included, is an operand itself; the attribute `extents` says which.
 
+    Clusters of the engines in `allocating` allocate their results in any case.
+
     Postcondition: no `plan.cluster` is left.
   }];
+  let options = [ListOption<"allocating", "allocating", "std::string", "Engines whose clusters allocate their results">];
   let dependentDialects = ["::latewood::plan::PlanDialect", "::mlir::tensor::TensorDialect"];
 }
 

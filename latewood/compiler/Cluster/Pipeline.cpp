@@ -5,6 +5,7 @@
 #include "latewood/compiler/Cluster/Passes.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -28,11 +29,16 @@ void cluster::buildClusterPipeline(OpPassManager &pipeline, const std::vector<st
 }
 
 LogicalResult cluster::verifyPostcondition(ModuleOp module) {
-  for (auto function : module.getOps<func::FuncOp>())
-    for (Operation &op : function.getBody().getOps())
-      if (!isa<plan::AssertOp, plan::CallOp, plan::CallAllocOp, tensor::DimOp, tensor::EmptyOp, tensor::ExtractOp,
-               tensor::InsertOp, func::ReturnOp>(op) &&
-          !isa<arith::ArithDialect>(op.getDialect()) && !op.hasTrait<OpTrait::ConstantLike>())
-        return op.emitError() << "'" << op.getName() << "' is left in a host function after clustering";
+  for (auto function : module.getOps<func::FuncOp>()) {
+    WalkResult result = function.getBody().walk([](Operation *op) -> WalkResult {
+      if (isa<plan::AssertOp, plan::CallOp, plan::CallAllocOp, plan::WithShapeOp, tensor::DimOp, tensor::EmptyOp,
+              tensor::ExtractOp, tensor::InsertOp, func::ReturnOp>(op) ||
+          isa<arith::ArithDialect, scf::SCFDialect>(op->getDialect()) || op->hasTrait<OpTrait::ConstantLike>())
+        return WalkResult::advance();
+      return op->emitError() << "'" << op->getName() << "' is left in a host function after clustering";
+    });
+    if (result.wasInterrupted())
+      return failure();
+  }
   return success();
 }

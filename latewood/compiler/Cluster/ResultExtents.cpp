@@ -31,7 +31,7 @@ void ShapeMaterializer::unifyShapes(Operation *op, Value lhs, Value rhs) {
 }
 
 Value ShapeMaterializer::atLeastZero(Value extent) {
-  return HostScalars::isNonNegative(extent) ? extent : scalars.get<arith::MaxSIOp>(extent, scalars.index(0));
+  return scalars.isNonNegative(extent) ? extent : scalars.get<arith::MaxSIOp>(extent, scalars.index(0));
 }
 
 // An extent with `dilation` - 1 elements between neighbours.

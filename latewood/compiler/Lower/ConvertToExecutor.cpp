@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // From buffers to the host program. The workspace of a function has two parts: the buffers that pass from one cluster
 // to another, each with a place of its own, and behind them the scratch memory of the cluster that runs, sized by the
-// largest. Buffers of dynamic shape are allocated by the call, and given back behind their last use.
+// largest. Buffers of dynamic shape, and those that control flow hands over, are allocated by the call, and given back
+// behind their last use.
 //
 // In:  host functions of memref and arith operations, cluster calls and structured control flow; engine functions
 // lowered to LLVM. Out: host functions of executor operations and structured control flow.
@@ -29,6 +30,19 @@ namespace latewood::lower {
 namespace {
 
 constexpr int64_t alignment = 64;
+
+bool isTerminatorOfControlFlow(Operation *op) {
+  return isa<scf::YieldOp, scf::ConditionOp>(op) && !isa<scf::ForOp>(op->getParentOp());
+}
+
+// Whether control flow takes a buffer over from the block that has made it.
+bool isHandedOver(Value buffer) {
+  return llvm::any_of(buffer.getUsers(), [](Operation *user) {
+    if (isa<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp, executor::ViewOp>(user))
+      return isHandedOver(user->getResult(0));
+    return isa<scf::WhileOp>(user) || isTerminatorOfControlFlow(user);
+  });
+}
 
 // Converts one host function.
 class HostFunctionLowering {
@@ -61,8 +75,9 @@ private:
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<memref::AllocOp, memref::DeallocOp, memref::CopyOp, memref::DimOp, memref::LoadOp, memref::StoreOp,
               memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp, memref::ViewOp, plan::AssertOp,
-              plan::CallOp, scf::IfOp, scf::WhileOp, scf::ForOp, tensorrt_runtime::EnqueueOp,
-              tensorrt_runtime::EnqueueAllocOp>([&](auto typed) { return convertOp(typed); })
+              plan::CallOp, plan::WithShapeOp, scf::IfOp, scf::IndexSwitchOp, scf::WhileOp, scf::ForOp,
+              tensorrt_runtime::EnqueueOp, tensorrt_runtime::EnqueueAllocOp>(
+            [&](auto typed) { return convertOp(typed); })
         .Case([&](cf::AssertOp assertion) {
           rewriter.replaceOpWithNewOp<executor::AssertOp>(op, assertion.getArg(), assertion.getMsg(), ValueRange());
           return success();
@@ -75,7 +90,8 @@ private:
   //===--- Memory ------------------------------------------------------------------------------------------------===//
 
   LogicalResult convertOp(memref::AllocOp alloc) {
-    if (!alloc.getType().hasStaticShape()) {
+    // What is handed over lives on when the next iteration makes its own.
+    if (!alloc.getType().hasStaticShape() || isHandedOver(alloc)) {
       rewriter.replaceOpWithNewOp<executor::AllocOp>(alloc, alloc.getType(), alloc.getDynamicSizes());
       return success();
     }
@@ -85,7 +101,7 @@ private:
     // Every iteration would get the same place again.
     if (alloc->getParentOfType<LoopLikeOpInterface>() &&
         llvm::any_of(alloc->getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); }))
-      return alloc.emitError("a buffer that is allocated in a loop leaves its iteration");
+      return alloc.emitError("a buffer that is allocated in a counted loop leaves its iteration");
     rewriter.replaceOpWithNewOp<executor::WorkspaceOp>(alloc, alloc.getType(), bufferBytes);
     bufferBytes = llvm::alignTo(bufferBytes + *bytes, alignment);
     return success();
@@ -93,6 +109,8 @@ private:
 
   // Memory of run-time size goes back as soon as it can: what is held at once follows the actual sizes.
   void freeAfterLastUse(executor::AllocOp alloc) {
+    if (isHandedOver(alloc))
+      return;
     Operation *last = alloc;
     SmallVector<Value> worklist{alloc};
     while (!worklist.empty())
@@ -110,8 +128,8 @@ private:
   }
 
   LogicalResult convertOp(memref::DeallocOp dealloc) {
-    if (auto alloc = dealloc.getMemref().getDefiningOp<executor::AllocOp>())
-      executor::FreeOp::create(rewriter, dealloc.getLoc(), alloc.getResult());
+    if (!dealloc.getMemref().getDefiningOp<executor::WorkspaceOp>())
+      executor::FreeOp::create(rewriter, dealloc.getLoc(), dealloc.getMemref());
     rewriter.eraseOp(dealloc);
     return success();
   }
@@ -209,6 +227,10 @@ private:
     return replaceByView(expand, expand.getSrc(), expand.getOutputShape());
   }
 
+  LogicalResult convertOp(plan::WithShapeOp shaped) {
+    return replaceByView(shaped, shaped.getOperand(), shaped.getExtents());
+  }
+
   LogicalResult convertOp(memref::ViewOp view) {
     return replaceByView(view, view.getSource(), view.getSizes(), view.getByteShift());
   }
@@ -218,14 +240,16 @@ private:
   LogicalResult checkCarried(Operation *op, TypeRange types) {
     for (Type type : types) {
       auto memref = dyn_cast<MemRefType>(type);
-      if (!type.isIntOrIndex() && !(memref && memref.hasStaticShape()))
+      if (!type.isIntOrIndex() && !(memref && memref.getLayout().isIdentity()))
         return op->emitError() << "'" << op->getName() << "' carries a value of type " << type
-                               << "; on the host it may carry integers and buffers of static shape";
+                               << "; on the host it may carry integers and buffers with the identity layout";
     }
     return success();
   }
 
   LogicalResult convertOp(scf::IfOp op) { return checkCarried(op, op.getResultTypes()); }
+
+  LogicalResult convertOp(scf::IndexSwitchOp op) { return checkCarried(op, op.getResultTypes()); }
 
   LogicalResult convertOp(scf::WhileOp op) {
     return failed(checkCarried(op, op.getInits().getTypes())) ? failure() : checkCarried(op, op.getResultTypes());

@@ -11,7 +11,7 @@ def ConvertToExecutorPass : Pass<"latewood-convert-to-executor", "::mlir::Module
   let description = [{
     Calls of compiled clusters become launches, copies become `executor.copy`, and allocations become parts of the function's
     workspace, behind which lies the scratch memory of the engine functions (they run one after the other and share it). Buffers
-    of dynamic shape are allocated by the call and freed behind their last use; a launch passes what the call passed, extents included. Integer arithmetic gets
+    of dynamic shape, and those that control flow carries, are allocated by the call and freed behind their last use; a launch passes what the call passed, extents included. Integer arithmetic gets
     the executor's operations, one for one; reshapes and casts of buffers become views.
 
     ```mlir
@@ -25,8 +25,8 @@ def ConvertToExecutorPass : Pass<"latewood-convert-to-executor", "::mlir::Module
     ```
 
     Precondition: engine functions are LLVM functions with the attribute `cpu.workspace_bytes`.
-    Postcondition: public functions hold operations of the executor dialect, structured control flow over integers and buffers of
-    static shape, and their return, nothing else.
+    Postcondition: public functions hold operations of the executor dialect, structured control flow over integers and buffers,
+    and their return, nothing else.
     Refuses any other operation that is left in a host function.
   }];
   let dependentDialects = ["::latewood::executor::ExecutorDialect"];

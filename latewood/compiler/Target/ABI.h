@@ -14,7 +14,18 @@
 namespace latewood::abi {
 
 /// Entries of lw_api, in order.
-enum class ApiEntry { ParallelFor, Request, Shape, Allocate, Release, Fail, FailFormat, Enqueue, EnqueueAlloc };
+enum class ApiEntry {
+  ParallelFor,
+  Request,
+  Shape,
+  Allocate,
+  Release,
+  Fail,
+  FailFormat,
+  Enqueue,
+  EnqueueAlloc,
+  HasFailed
+};
 
 /// Fields of lw_call, in order.
 enum class CallField { Api, Arguments, ArgumentShapes, Constants, Workspace };

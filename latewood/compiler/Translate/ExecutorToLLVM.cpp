@@ -36,6 +36,7 @@ public:
     call = entry->getArgument(0);
     failed = nullptr;
     values.clear();
+    asksLaunches = actsOnResults(function);
     for (auto [index, argument] : llvm::enumerate(function.getArguments()))
       if (!argument.use_empty())
         values[argument] = abi::loadArgument(builder, loc, call, index);
@@ -47,6 +48,16 @@ public:
   }
 
 private:
+  // Whether the program reads what engine functions compute, or has control flow: then a failure ends it at once.
+  static bool actsOnResults(func::FuncOp function) {
+    return function
+        .walk([&](Operation *op) {
+          bool acts = isa<executor::LoadOp>(op) || (op->getNumRegions() != 0 && op != function);
+          return acts ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
   //===--- Pieces ------------------------------------------------------------------------------------------------===//
 
   Value constant(int64_t value) { return LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(value)); }
@@ -196,8 +207,8 @@ private:
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<executor::RequestOp, executor::ShapeOp, executor::AllocOp, executor::FreeOp, executor::CopyOp,
               executor::FillOp, executor::LoadOp, executor::StoreOp, executor::DimOp, executor::AssertOp,
-              executor::LaunchOp, executor::EnqueueOp, executor::EnqueueAllocOp, scf::IfOp, scf::WhileOp, scf::ForOp>(
-            [&](auto typed) { return convertOp(typed); })
+              executor::LaunchOp, executor::EnqueueOp, executor::EnqueueAllocOp, scf::IfOp, scf::IndexSwitchOp,
+              scf::WhileOp, scf::ForOp>([&](auto typed) { return convertOp(typed); })
         .Case([&](executor::GetConstantOp get) {
           values[get] = abi::loadConstant(builder, loc, call, constantNumbers.lookup(get.getConstantAttr().getAttr()));
           return success();
@@ -333,6 +344,8 @@ private:
     llvm::append_range(operands, lookup(launch.getArguments()));
     operands.push_back(launch.getWorkspace() ? values.lookup(launch.getWorkspace()) : null());
     LLVM::CallOp::create(builder, loc, TypeRange(), launch.getCallee().getLeafReference(), operands);
+    if (asksLaunches)
+      failUnlessZero(abi::callApi(builder, loc, call, abi::ApiEntry::HasFailed, {}).getResult());
     return success();
   }
 
@@ -450,6 +463,30 @@ private:
     return success();
   }
 
+  LogicalResult convertOp(scf::IndexSwitchOp op) {
+    Block *rest = createBlock(op.getResultTypes());
+    SmallVector<Block *> cases;
+    for (size_t i = 0; i < op.getCases().size(); ++i)
+      cases.push_back(createBlock());
+    Block *otherwise = createBlock();
+    SmallVector<APInt> numbers =
+        llvm::map_to_vector(op.getCases(), [](int64_t number) { return APInt(64, number, true); });
+    LLVM::SwitchOp::create(builder, loc, values.lookup(op.getArg()), otherwise, ValueRange(), numbers, cases,
+                           SmallVector<ValueRange>(cases.size()));
+    cases.push_back(otherwise);
+    SmallVector<Region *> regions = llvm::map_to_vector(op.getCaseRegions(), [](Region &region) { return &region; });
+    regions.push_back(&op.getDefaultRegion());
+    for (auto [block, region] : llvm::zip_equal(cases, regions)) {
+      builder.setInsertionPointToEnd(block);
+      if (mlir::failed(convertBlock(region->front())))
+        return failure();
+      branch(rest, lookup(region->front().getTerminator()->getOperands()));
+    }
+    builder.setInsertionPointToEnd(rest);
+    mapArguments(op.getResults(), rest->getArguments());
+    return success();
+  }
+
   LogicalResult convertOp(scf::WhileOp op) {
     Block *before = createBlock(op.getBeforeBody()->getArgumentTypes());
     Block *after = createBlock(op.getAfterBody()->getArgumentTypes()), *rest = createBlock(op.getResultTypes());
@@ -513,6 +550,7 @@ private:
   Block *entry = nullptr, *failed = nullptr;
   Value call;
   unsigned messages = 0;
+  bool asksLaunches = false;
   DenseMap<Value, Value> values;
 };
 

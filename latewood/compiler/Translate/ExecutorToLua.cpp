@@ -263,7 +263,7 @@ private:
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
         .Case<executor::RequestOp, executor::ShapeOp, executor::AllocOp, executor::CopyOp, executor::FillOp,
               executor::LoadOp, executor::StoreOp, executor::DimOp, executor::AssertOp, executor::LaunchOp,
-              executor::EnqueueOp, executor::EnqueueAllocOp, scf::IfOp, scf::WhileOp, scf::ForOp>(
+              executor::EnqueueOp, executor::EnqueueAllocOp, scf::IfOp, scf::IndexSwitchOp, scf::WhileOp, scf::ForOp>(
             [&](auto typed) { return writeOp(typed); })
         .Case([&](executor::GetConstantOp get) {
           define(get, "core.constant(" + Twine(constantNumbers.lookup(get.getConstantAttr().getAttr())) + ")");
@@ -455,20 +455,37 @@ private:
 
   //===--- Control flow ------------------------------------------------------------------------------------------===//
 
+  // A branch, whose values become the results of its operation.
+  LogicalResult writeBranch(Block &block) {
+    if (failed(writeBlock(block)))
+      return failure();
+    assign(namesOf(block.getParentOp()->getResults()), namesOf(block.getTerminator()->getOperands()));
+    return success();
+  }
+
   LogicalResult writeOp(scf::IfOp op) {
     for (Value result : op.getResults())
       define(result, "false");
-    auto branch = [&](Block &block) {
-      if (failed(writeBlock(block)))
-        return failure();
-      assign(namesOf(op.getResults()), namesOf(block.getTerminator()->getOperands()));
-      return success();
-    };
     bool hasElse = op.elseBlock() && !(op.elseBlock()->without_terminator().empty() && op.getNumResults() == 0);
     if (failed(nest(
-            "if " + name(op.getCondition()) + " then", [&] { return branch(*op.thenBlock()); }, hasElse ? "" : "end")))
+            "if " + name(op.getCondition()) + " then", [&] { return writeBranch(*op.thenBlock()); },
+            hasElse ? "" : "end")))
       return failure();
-    return hasElse ? nest("else", [&] { return branch(*op.elseBlock()); }) : success();
+    return hasElse ? nest("else", [&] { return writeBranch(*op.elseBlock()); }) : success();
+  }
+
+  LogicalResult writeOp(scf::IndexSwitchOp op) {
+    for (Value result : op.getResults())
+      define(result, "false");
+    std::string word = "if ";
+    for (auto [number, region] : llvm::zip_equal(op.getCases(), op.getCaseRegions())) {
+      if (failed(nest(
+              word + name(op.getArg()) + " == " + lua::literal(number) + " then",
+              [&] { return writeBranch(region.front()); }, "")))
+        return failure();
+      word = "elseif ";
+    }
+    return nest(op.getCases().empty() ? "do" : "else", [&] { return writeBranch(op.getDefaultBlock()); });
   }
 
   LogicalResult writeOp(scf::WhileOp op) {

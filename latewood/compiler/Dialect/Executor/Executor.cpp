@@ -300,8 +300,11 @@ LogicalResult AllocOp::verify() {
 
 LogicalResult FreeOp::verify() {
   // (C1)
-  if (!getBuffer().getDefiningOp<AllocOp>())
-    return emitOpError() << "needs a buffer that executor.alloc made";
+  Operation *op = getBuffer().getDefiningOp();
+  auto argument = dyn_cast<BlockArgument>(getBuffer());
+  bool isCarried = argument ? !isa<FunctionOpInterface>(argument.getOwner()->getParentOp()) : op->getNumRegions() != 0;
+  if (!isCarried && !isa_and_present<AllocOp, EnqueueAllocOp>(op))
+    return emitOpError() << "needs a buffer that executor.alloc made, or that control flow carries";
   return success();
 }
 

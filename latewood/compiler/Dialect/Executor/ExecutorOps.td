@@ -14,10 +14,11 @@
 //     return
 //   }
 //
-// Control flow is upstream's `scf.if`, `scf.while` and `scf.for`, over scalars and buffers of static shape. The host defines
+// Control flow is upstream's `scf.if`, `scf.index_switch`, `scf.while` and `scf.for`, over scalars and buffers. The host defines
 // what scf leaves open: a `scf.for` counts signed, its step is a positive constant, and it visits lower, lower + step, … below
 // upper as mathematical numbers, without wrapping. A buffer is an address and, where its shape is dynamic, the extents that it
-// was made with: what makes such a buffer is always visible to `executor.dim`, because control flow does not carry it.
+// was made with. Control flow carries the address alone, and the extents as scalars beside it: `executor.view` of what has come
+// out of it puts the two together, so that what makes a buffer is always visible to `executor.dim`.
 //
 // Scalars are in ScalarOps.td. All sizes are in elements, all offsets in bytes.
 
@@ -142,7 +143,8 @@ def Executor_AllocOp : Executor_Op<"alloc"> {
   let summary = "Allocates temporary memory";
   let description = [{
     For buffers whose size is not known before the call; others lie in the workspace. 64-byte aligned, contents undefined. Lives
-    until `executor.free`, or until the function ends. The call fails if there is no memory or an extent is negative.
+    until `executor.free`, or until the function ends, also by a failure. The call fails if there is no memory or an extent is
+    negative. In the memory space of the device it is memory there, which only engines read and write.
     ```mlir
     %0 = executor.alloc[%n] : memref<?x4xf32>
     ```
@@ -163,7 +165,8 @@ def Executor_FreeOp : Executor_Op<"free"> {
     executor.free %0 : memref<?x4xf32>
     ```
     Constraints:
-    - (C1) The operand is a result of executor.alloc.
+    - (C1) The operand is a result of executor.alloc, or has come through control flow: who owns such a buffer is a matter of
+      `latewood-own-buffers`.
   }];
   let arguments = (ins Arg<AnyMemRef, "", [MemFree]>:$buffer);
   let assemblyFormat = "$buffer attr-dict `:` type($buffer)";
@@ -281,7 +284,8 @@ def Executor_LaunchOp : Executor_Op<"launch", [AttrSizedOperandSegments,
   let description = [{
     The function gets the call frame, the address of each buffer and the value of each scalar, and its scratch memory. It reads and
     writes memory, and has finished when the next operation begins. A failure that it reports ends the call after the last
-    operation of the function.
+    operation of the function; where the host reads what engine functions have computed, or has control flow, it ends the call
+    at once.
     ```mlir
     executor.launch @cpu::@main_cluster_0(%a, %0, %n) workspace(%w : memref<1024xi8>) : memref<?xf32>, memref<?xf32>, index
     ```
@@ -335,7 +339,7 @@ def Executor_EnqueueAllocOp : Executor_Op<"enqueue_alloc", [AttrSizedResultSegme
   let summary = "Runs an engine that allocates its results";
   let description = [{
     Result i gets memory when the engine knows its shape: that of output slot `slots[i]`, whose shape is then known, too, or, where
-    this is -1, temporary memory of the call. Behind the buffers come their dynamic extents, in order.
+    this is -1, temporary memory of the call, on the host or, by the type's memory space, on the device. Behind the buffers come their dynamic extents, in order.
     ```mlir
     %0, %n = executor.enqueue_alloc @main_cluster_0(%a) slots [0] : (memref<?xf32>) -> (memref<?xf32>), (index)
     ```

@@ -247,6 +247,24 @@ OpFoldResult WithShapeOp::fold(FoldAdaptor) {
   return getExtents().empty() ? OpFoldResult(getOperand()) : OpFoldResult();
 }
 
+bool WithShapeOp::bufferizesToMemoryRead(OpOperand &, const bufferization::AnalysisState &) { return false; }
+bool WithShapeOp::bufferizesToMemoryWrite(OpOperand &, const bufferization::AnalysisState &) { return false; }
+bufferization::AliasingValueList WithShapeOp::getAliasingValues(OpOperand &operand,
+                                                                const bufferization::AnalysisState &) {
+  if (operand.getOperandNumber() != 0)
+    return {};
+  return {{getResult(), bufferization::BufferRelation::Equivalent}};
+}
+
+LogicalResult WithShapeOp::bufferize(RewriterBase &rewriter, const bufferization::BufferizationOptions &options,
+                                     bufferization::BufferizationState &state) {
+  FailureOr<Value> buffer = bufferization::getBuffer(rewriter, getOperand(), options, state);
+  if (failed(buffer))
+    return failure();
+  bufferization::replaceOpWithNewBufferizedOp<WithShapeOp>(rewriter, *this, buffer->getType(), *buffer, getExtents());
+  return success();
+}
+
 SmallVector<OpFoldResult> WithShapeOp::getMixedExtents() {
   return getMixedValues(cast<ShapedType>(getOperand().getType()).getShape(), getExtents(), getContext());
 }

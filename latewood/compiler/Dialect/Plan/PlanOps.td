@@ -247,19 +247,22 @@ def Plan_CallAllocOp : Plan_Op<"call_alloc", [DeclareOpInterfaceMethods<SymbolUs
   let assemblyFormat = "$callee `(` $inputs `)` attr-dict `:` functional-type(operands, results)";
 }
 
-def Plan_WithShapeOp : Plan_Op<"with_shape", [Pure, AllTypesMatch<["operand", "result"]>]> {
+def Plan_WithShapeOp : Plan_Op<"with_shape", [Pure, AllTypesMatch<["operand", "result"]>,
+    DeclareOpInterfaceMethods<BufferizableOpInterface,
+      ["bufferizesToMemoryRead", "bufferizesToMemoryWrite", "getAliasingValues", "bufferize"]>]> {
   let summary = "A tensor whose dynamic extents are known as scalars";
   let description = [{
     The result is the operand. Each dynamic dimension has a scalar, in order, as in `tensor.empty`. Two dimensions that are known to
-    be equal have the same scalar: that is how everything behind `latewood-materialize-shapes` knows it.
+    be equal have the same scalar: that is how everything behind `latewood-materialize-shapes` knows it. On buffers it says the
+    same of what has come through control flow, which carries an address.
     ```mlir
     %y = plan.with_shape %x(%n) : tensor<?x64xf32>
     ```
     Constraints:
     - (C1) There are as many extents as dynamic dimensions.
   }];
-  let arguments = (ins AnyRankedTensor:$operand, Variadic<Index>:$extents);
-  let results = (outs AnyRankedTensor:$result);
+  let arguments = (ins AnyTypeOf<[AnyRankedTensor, AnyMemRef]>:$operand, Variadic<Index>:$extents);
+  let results = (outs AnyTypeOf<[AnyRankedTensor, AnyMemRef]>:$result);
   let assemblyFormat = "$operand `(` $extents `)` attr-dict `:` type($operand)";
   let hasVerifier = 1;
   let hasFolder = 1;

@@ -6,9 +6,9 @@
 
 #include "latewood/runtime/Trace.h"
 
+#include "latewood/runtime/OutputFile.h"
 #include "latewood/runtime/TraceEvents.h"
 
-#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -175,9 +175,8 @@ void writeEvent(std::FILE *file, const trace::Event &event, std::string_view nam
 }
 
 Status writeRecording(const std::string &path, trace::Recording &recording) {
-  std::FILE *file = std::fopen(path.c_str(), "we");
-  if (!file)
-    return unavailable("cannot write the trace '" + path + "': " + std::strerror(errno));
+  LATEWOOD_ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> output, OutputFile::create(path, "the trace"));
+  std::FILE *file = output->stream();
   uint64_t dropped = 0;
   std::fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", file);
   std::fprintf(file, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%d,\"tid\":0,\"args\":{\"name\":\"latewood\"}}",
@@ -203,10 +202,7 @@ Status writeRecording(const std::string &path, trace::Recording &recording) {
     std::vector<trace::Event>().swap(thread->events);
   }
   std::fprintf(file, "\n],\"otherData\":{\"dropped\":%llu}}\n", static_cast<unsigned long long>(dropped));
-  bool isWritten = !std::ferror(file);
-  if ((std::fclose(file) != 0) | !isWritten)
-    return unavailable("cannot write the trace '" + path + "': " + std::strerror(errno));
-  return okStatus();
+  return output->commit();
 }
 } // namespace
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "latewood/tools/Npy.h"
+#include "latewood/runtime/OutputFile.h"
 
 #include "latewood/tools/Zip.h"
 
@@ -278,10 +279,10 @@ StatusOr<std::vector<Array>> readArrays(Client &client, const std::string &path)
       break;
     }
   }
-  bool hasFailed = std::ferror(file) != 0;
+  int error = std::ferror(file) ? errno : 0;
   std::fclose(file);
-  if (hasFailed)
-    return unavailable("cannot read '" + path + "'");
+  if (error)
+    return unavailable("cannot read '" + path + "': " + std::strerror(error));
 
   if (bytes.size() >= 2 && bytes[0] == 'P' && bytes[1] == 'K') {
     StatusOr<std::vector<Array>> arrays = parseNpz(client, bytes);
@@ -323,13 +324,8 @@ Status writeArrays(const std::string &path, std::span<const NamedValue> values) 
     LATEWOOD_ASSIGN_OR_RETURN(Ref<MemRefValue> array, writable(named));
     arrays.push_back(std::move(array));
   }
-  std::FILE *file = std::fopen(path.c_str(), "wb");
-  if (!file)
-    return unavailable("cannot write '" + path + "': " + std::strerror(errno));
-  bool isWritten = true;
-  auto put = [&](std::span<const uint8_t> bytes) {
-    isWritten = isWritten && (bytes.empty() || std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size());
-  };
+  LATEWOOD_ASSIGN_OR_RETURN(std::unique_ptr<OutputFile> file, OutputFile::create(path));
+  auto put = [&](std::span<const uint8_t> bytes) { std::fwrite(bytes.data(), 1, bytes.size(), file->stream()); };
   if (isNpy) {
     put(asBytes(npyHeader(*arrays[0])));
     put(asBytes(*arrays[0]));
@@ -342,8 +338,7 @@ Status writeArrays(const std::string &path, std::span<const NamedValue> values) 
     }
     zip.finish();
   }
-  isWritten = std::fclose(file) == 0 && isWritten;
-  return isWritten ? okStatus() : unavailable("cannot write '" + path + "': " + std::strerror(errno));
+  return file->commit();
 }
 
 } // namespace latewood::tools

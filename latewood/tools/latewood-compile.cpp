@@ -3,8 +3,8 @@
 
 #include "latewood/compiler/Driver/Compiler.h"
 #include "latewood/compiler/Driver/Report.h"
+#include "latewood/compiler/Driver/WriteFile.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -30,32 +30,33 @@ struct Arguments {
   std::vector<std::string> options;
 };
 
-void printHelp() {
-  llvm::outs()
-      << "usage: latewood-compile INPUT -o OUTPUT.lwx [--option=value …]\n\n"
-         "Compiles a StableHLO program (text or MLIR bytecode; '-' reads standard input) to an executable file.\n\n"
-         "  -o FILE              where the executable goes ('-' for standard output)\n"
-         "  --until=PHASE        stop after this phase and write the module as text\n"
-         "  --since=PHASE        the input is a module that has finished this phase: go on behind it\n"
-         "  --emit=lua|llvm      write the host program as Lua source, or all code as LLVM IR before it is\n"
-         "                       optimized (to standard output without -o)\n"
-         "  --print-pipeline     print the passes and stop; =one-line and =phases print other forms of it\n"
-         "  --dump-dir=DIR       write the module into numbered files after each pass that changed it\n"
-         "  --reproducer=FILE    when a pass fails, write what repeats the failure\n"
-         "  --remarks            print what the compiler has to say about the program (standard error)\n"
-         "  --target=…           of the options below; x86-64-v3,x86-64-v4 without it: the file has code for both, and "
-         "the\n"
-         "                       best that the machine can run is taken\n"
-         "  --report=FILE        write a page (HTML) that shows passes and times, the program as a graph, memory, "
-         "remarks\n"
-         "                       and the parts of the executable; also of a compilation that fails\n"
-         "  --timing             print the time of each phase and pass (standard error)\n"
-         "  --help               this text\n\nOptions of the compilation:\n";
+std::string helpText() {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "usage: latewood-compile INPUT -o OUTPUT.lwx [--option=value …]\n\n"
+        "Compiles a StableHLO program (text or MLIR bytecode; '-' reads standard input) to an executable file.\n\n"
+        "  -o FILE              where the executable goes ('-' for standard output)\n"
+        "  --until=PHASE        stop after this phase and write the module as text\n"
+        "  --since=PHASE        the input is a module that has finished this phase: go on behind it\n"
+        "  --emit=lua|llvm      write the host program as Lua source, or all code as LLVM IR before it is\n"
+        "                       optimized (to standard output without -o)\n"
+        "  --print-pipeline     print the passes and stop; =one-line and =phases print other forms of it\n"
+        "  --dump-dir=DIR       write the module into numbered files after each pass that changed it\n"
+        "  --reproducer=FILE    when a pass fails, write what repeats the failure\n"
+        "  --remarks            print what the compiler has to say about the program (standard error)\n"
+        "  --target=…           of the options below; x86-64-v3,x86-64-v4 without it: the file has code for both, and "
+        "the\n"
+        "                       best that the machine can run is taken\n"
+        "  --report=FILE        write a page (HTML) that shows passes and times, the program as a graph, memory, "
+        "remarks\n"
+        "                       and the parts of the executable; also of a compilation that fails\n"
+        "  --timing             print the time of each phase and pass (standard error)\n"
+        "  --help               this text\n\nOptions of the compilation:\n";
   for (const OptionDescription &option : getOptionDescriptions()) {
     std::string head = ("--" + option.name + "=" + option.value).str();
-    llvm::outs() << "  " << head << std::string(head.size() < 20 ? 20 - head.size() : 1, ' ') << " " << option.help
-                 << "\n";
+    os << "  " << head << std::string(head.size() < 20 ? 20 - head.size() : 1, ' ') << " " << option.help << "\n";
   }
+  return text;
 }
 
 int fail(const llvm::Twine &message) {
@@ -147,39 +148,6 @@ llvm::Expected<Arguments> parseArguments(int argc, char **argv) {
   return result;
 }
 
-llvm::Error writeTo(llvm::raw_fd_ostream &os, llvm::StringRef path, llvm::StringRef data) {
-  os << data;
-  os.flush();
-  if (std::error_code error = os.error()) {
-    os.clear_error();
-    return llvm::createStringError("cannot write '" + path + "': " + error.message());
-  }
-  return llvm::Error::success();
-}
-
-// Writes beside the target and renames, so that a file is whole or not there. What is no file of its own (a device, a
-// pipe, a link) is written where it is: renaming would put a file in its place.
-llvm::Error writeFile(llvm::StringRef path, llvm::StringRef data) {
-  if (path == "-")
-    return writeTo(llvm::outs(), "standard output", data);
-  llvm::sys::fs::file_status status;
-  if (!llvm::sys::fs::status(path, status, /*follow=*/false) &&
-      status.type() != llvm::sys::fs::file_type::regular_file) {
-    std::error_code error;
-    llvm::raw_fd_ostream os(path, error);
-    return error ? llvm::createStringError("cannot write '" + path + "': " + error.message()) : writeTo(os, path, data);
-  }
-  auto file = llvm::sys::fs::TempFile::create(path + ".%%%%%%", llvm::sys::fs::all_read | llvm::sys::fs::owner_write);
-  if (!file)
-    return llvm::createStringError("cannot write '" + path + "': " + llvm::toString(file.takeError()));
-  llvm::raw_fd_ostream os(file->FD, /*shouldClose=*/false);
-  if (llvm::Error error = writeTo(os, path, data)) {
-    llvm::consumeError(file->discard());
-    return error;
-  }
-  return file->keep(path);
-}
-
 void printTiming(const std::vector<Pipeline> &pipelines, double translation) {
   std::string phase;
   double sum = 0, total = 0;
@@ -207,14 +175,12 @@ llvm::Error printPipeline(PrintPipeline form, const StableHLOToExecutableOptions
     auto text = Pipeline::phasesText(options);
     if (!text)
       return text.takeError();
-    llvm::outs() << *text << "\n";
-    return llvm::Error::success();
+    return writeFile("-", *text + "\n");
   }
   auto pipeline = Pipeline::stableHLOToExecutable(options);
   if (!pipeline)
     return pipeline.takeError();
-  llvm::outs() << (form == PrintPipeline::OneLine ? pipeline->str() : pipeline->pretty()) << "\n";
-  return llvm::Error::success();
+  return writeFile("-", (form == PrintPipeline::OneLine ? pipeline->str() : pipeline->pretty()) + "\n");
 }
 
 // What shows or takes a module on its way through a pipeline.
@@ -306,8 +272,8 @@ llvm::Error compileAndReport(const Arguments &arguments, const StableHLOToExecut
 int main(int argc, char **argv) {
   for (int i = 1; i < argc; ++i)
     if (llvm::StringRef(argv[i]) == "--help" || llvm::StringRef(argv[i]) == "-h") {
-      printHelp();
-      return 0;
+      llvm::Error error = writeFile("-", helpText());
+      return error ? fail(llvm::toString(std::move(error))) : 0;
     }
   auto arguments = parseArguments(argc, argv);
   if (!arguments)

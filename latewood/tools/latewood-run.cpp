@@ -8,6 +8,7 @@
 #include "latewood/tools/Npy.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -17,6 +18,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <new>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -209,7 +211,8 @@ Status assignArchive(const FunctionSignature &function, std::vector<tools::Array
     }
     if (place >= places.size())
       return invalidArgument("'" + path + "': function '" + function.name + "' expects " +
-                             std::to_string(places.size()) + " arguments, and '" + array.name + "' would be argument " +
+                             std::to_string(places.size()) + " arguments, and " +
+                             (array.name.empty() ? "this" : "'" + array.name + "'") + " would be argument " +
                              std::to_string(place));
     places[place] = std::move(array);
   }
@@ -402,7 +405,7 @@ Status run(const Options &options, Clock::time_point start) {
       LATEWOOD_ASSIGN_OR_RETURN(destinations[i], client->createMemRef(signature.elementType, signature.shape));
     }
   std::vector<double> times;
-  times.reserve(static_cast<size_t>(options.repeat));
+  times.reserve(static_cast<size_t>(std::min<int64_t>(options.repeat, 1 << 16)));
   double startup = 0;
   for (int64_t i = 0; i < options.repeat; ++i) {
     // Dropping the last results is what lets their memory be used again.
@@ -433,18 +436,22 @@ int main(int argc, char **argv) {
   Clock::time_point start = startOfProcess();
   Options options;
   Status status = parseOptions(argc, argv, options);
-  if (status.isOk() && options.help) {
-    std::fputs(usage, stdout);
-    return 0;
-  }
-  if (status.isOk() && !options.trace.empty())
+  if (status.isOk() && !options.help && !options.trace.empty())
     status = Trace::start();
-  if (status.isOk())
-    status = run(options, start);
+  try {
+    if (status.isOk() && options.help)
+      std::fputs(usage, stdout);
+    else if (status.isOk())
+      status = run(options, start);
+  } catch (const std::bad_alloc &) {
+    status = outOfMemory("there is not enough memory for what the files hold");
+  }
   // Also of a run that failed: the reason may be in it.
   if (Trace::isOn())
     if (Status written = Trace::stop(options.trace); status.isOk())
       status = std::move(written);
+  if (std::fflush(stdout) != 0 && status.isOk())
+    status = unavailable(std::string("cannot write standard output: ") + std::strerror(errno));
   if (status.isOk())
     return 0;
   std::fprintf(stderr, "latewood-run: error: %s\n", status.str().c_str());

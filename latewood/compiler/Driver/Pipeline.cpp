@@ -6,6 +6,7 @@
 #include "latewood/compiler/Driver/Phases.h"
 #include "latewood/compiler/Driver/Registration.h"
 #include "latewood/compiler/Driver/Report.h"
+#include "latewood/compiler/Driver/WriteFile.h"
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
@@ -135,13 +136,19 @@ std::vector<std::string> Pipeline::passes() const {
 
 namespace {
 
+// The files of a run that show what its passes changed: how many, and why one could not be written.
+struct Dumps {
+  unsigned number = 0;
+  std::string problem;
+};
+
 // Times the passes, tells the collector which one is running, and writes what they change.
 class RunInstrumentation : public PassInstrumentation {
 public:
   RunInstrumentation(ModuleOp root, DiagnosticCollector &collector, std::vector<PassStatistics> &statistics,
-                     StringRef phase, StringRef dumpDirectory, unsigned &dumpNumber, Report *report)
+                     StringRef phase, StringRef dumpDirectory, Dumps &dumps, Report *report)
       : root(root), collector(collector), statistics(statistics), phase(phase), dumpDirectory(dumpDirectory),
-        dumpNumber(dumpNumber), report(report) {
+        dumps(dumps), report(report) {
     if (!dumpDirectory.empty())
       fingerprint.emplace(root);
   }
@@ -183,11 +190,13 @@ private:
       return;
     fingerprint.emplace(current);
     SmallString<128> path(dumpDirectory);
-    llvm::sys::path::append(path, llvm::formatv("{0,0+4}-{1}.mlir", ++dumpNumber, pass).str());
-    std::error_code error;
-    llvm::raw_fd_ostream os(path, error);
-    if (!error)
-      root->print(os, OpPrintingFlags().elideLargeElementsAttrs(64));
+    llvm::sys::path::append(path, llvm::formatv("{0,0+4}-{1}.mlir", ++dumps.number, pass).str());
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    root->print(os, OpPrintingFlags().elideLargeElementsAttrs(64));
+    // One error says enough: what fails once fails again.
+    if (dumps.problem.empty())
+      dumps.problem = llvm::toString(writeFile(path, text));
   }
 
   ModuleOp root;
@@ -195,7 +204,7 @@ private:
   std::vector<PassStatistics> &statistics;
   StringRef phase;
   StringRef dumpDirectory;
-  unsigned &dumpNumber;
+  Dumps &dumps;
   Report *report;
   std::optional<OperationFingerPrint> fingerprint;
   std::vector<std::chrono::steady_clock::time_point> started;
@@ -239,13 +248,12 @@ llvm::Expected<size_t> findSection(ArrayRef<Section> sections, StringRef phase) 
 }
 
 // A file that latewood-opt runs as it is: the command in a comment, and the module.
-void writeReproducer(StringRef path, StringRef passes, ModuleOp module) {
-  std::error_code error;
-  llvm::raw_fd_ostream os(path, error);
-  if (error)
-    return;
+llvm::Error writeReproducer(StringRef path, StringRef passes, ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
   os << "// latewood-opt --pass-pipeline='builtin.module(" << passes << ")' " << path << "\n";
   module->print(os, OpPrintingFlags().enableDebugInfo(true));
+  return writeFile(path, text);
 }
 
 } // namespace
@@ -282,12 +290,16 @@ llvm::Error Pipeline::run(Module &module, const RunOptions &options) const {
     end = *index + 1;
   }
 
-  if (!options.dumpDirectory.empty())
-    if (std::error_code error = llvm::sys::fs::create_directories(options.dumpDirectory))
+  if (!options.dumpDirectory.empty()) {
+    std::error_code error = llvm::sys::fs::create_directories(options.dumpDirectory);
+    if (!error && !llvm::sys::fs::is_directory(options.dumpDirectory))
+      error = std::make_error_code(std::errc::not_a_directory);
+    if (error)
       return llvm::createStringError("cannot make the directory '" + options.dumpDirectory + "': " + error.message());
+  }
 
   statistics.clear();
-  unsigned dumpNumber = 0;
+  Dumps dumps;
   Module::Impl &impl = *module.impl;
   DiagnosticCollector collector(impl.context.get(), *impl.source, impl.name);
   OwningOpRef<ModuleOp> work = impl.module->clone();
@@ -300,17 +312,20 @@ llvm::Error Pipeline::run(Module &module, const RunOptions &options) const {
     if (failed(parsePassPipeline(section.passes, manager, llvm::nulls())))
       return llvm::createStringError("internal error: a printed phase does not parse: " + section.passes);
     manager.addInstrumentation(std::make_unique<RunInstrumentation>(*work, collector, statistics, section.phase,
-                                                                    options.dumpDirectory, dumpNumber, options.report));
+                                                                    options.dumpDirectory, dumps, options.report));
     OwningOpRef<ModuleOp> before = options.reproducer.empty() ? OwningOpRef<ModuleOp>() : work->clone();
     if (failed(manager.run(*work))) {
-      if (before)
-        writeReproducer(options.reproducer, section.passes, *before);
+      llvm::Error unwritten =
+          before ? writeReproducer(options.reproducer, section.passes, *before) : llvm::Error::success();
       std::string where = section.phase.empty() ? "" : " in phase " + section.phase;
       std::vector<Diagnostic> diagnostics = collector.take();
       if (options.report)
         options.report->addDiagnostics(diagnostics);
-      return makeCompilationError("compilation failed" + where, std::move(diagnostics));
+      return llvm::joinErrors(makeCompilationError("compilation failed" + where, std::move(diagnostics)),
+                              std::move(unwritten));
     }
+    if (!dumps.problem.empty())
+      return llvm::createStringError(dumps.problem);
   }
   std::vector<Diagnostic> diagnostics = collector.take();
   if (options.report)

@@ -8,6 +8,7 @@
 #include "TestExecutable.h"
 
 #include "latewood/runtime/FaultInjection.h"
+#include "latewood/runtime/Trace.h"
 #include "latewood/runtime/latewood.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <new>
 #include <unistd.h>
 
@@ -310,6 +313,34 @@ TEST_F(FaultInjectionTest, DynamicShapesTemporariesAndLoops) {
           return okStatus();
         },
         forget());
+}
+
+TEST_F(FaultInjectionTest, TracesAreWholeOrNotThere) {
+  std::filesystem::path folder = testing::TempDir() + "/latewood-faults-" + std::to_string(getpid());
+  std::filesystem::create_directory(folder);
+  std::string path = folder / "trace.json";
+  walk(
+      "a trace",
+      [&]() -> Status {
+        LATEWOOD_RETURN_IF_ERROR(Trace::start());
+        Value *arguments[] = {a.get(), b.get()};
+        Ref<Value> results[1];
+        Status status = session->call(find("add"), arguments, results);
+        Status written = Trace::stop(path);
+        return status.isOk() ? written : status;
+      },
+      [&] {
+        // The whole of it, or nothing; the file before it has another name.
+        for (const auto &entry : std::filesystem::directory_iterator(folder)) {
+          require(entry.path() == path, "nothing stays beside the trace");
+          std::ifstream file(path);
+          std::string text{std::istreambuf_iterator<char>(file), {}};
+          require(text.ends_with("}}\n"), "the trace is whole");
+        }
+        std::filesystem::remove(path);
+        session->releaseCachedMemory();
+      });
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(FaultInjectionTest, FailingCallsStayFailures) {

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -178,10 +179,41 @@ TEST_F(RunToolTest, TracesAreWritten) {
   EXPECT_TRUE(std::filesystem::exists(folder / "out.json"));
 }
 
+TEST_F(RunToolTest, OutputsAreWholeOrNotThere) {
+  auto names = [&] {
+    std::set<std::string> names;
+    for (const auto &entry : std::filesystem::directory_iterator(folder))
+      names.insert(entry.path().filename().string());
+    return names;
+  };
+  put("old.npz", {'o', 'l', 'd'});
+  auto before = names();
+  // Files cannot grow: as on a full disk.
+  std::string full = "; (trap '' XFSZ; ulimit -f 0; exec '" LATEWOOD_RUN "' f.lwx --function swap --random ";
+  for (const char *output : {"--output new.npz", "--output old.npz", "--trace new.json"}) {
+    Outcome outcome = run("--help >help.txt" + full + output + ")");
+    EXPECT_EQ(outcome.status, 1) << outcome.text;
+    EXPECT_NE(outcome.text.find("latewood-run: error: Unavailable: cannot write"), std::string::npos) << outcome.text;
+    EXPECT_NE(outcome.text.find("File too large"), std::string::npos) << outcome.text;
+  }
+  before.insert("help.txt");
+  EXPECT_EQ(names(), before);
+  EXPECT_EQ(std::filesystem::file_size(folder / "old.npz"), 3u);
+  // A link stays a link, and what it leads to is written.
+  std::filesystem::create_symlink("old.npz", folder / "link.npz");
+  EXPECT_EQ(run("f.lwx --function swap --random --output link.npz").status, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.npz"));
+  EXPECT_EQ((*tools::readArrays(*client, (folder / "old.npz").string())).size(), 2u);
+  EXPECT_EQ(run("f.lwx --function swap --random --output /dev/null").status, 0);
+  expectError("f.lwx --function swap --random --output /dev/full", "No space left on device");
+  EXPECT_EQ(run("f.lwx --inspect >/dev/full").status, 1);
+}
+
 TEST_F(RunToolTest, WrongOptions) {
   expectError("", "expected an executable file");
   expectError("f.lwx g.lwx", "expected one executable file, got 'f.lwx' and 'g.lwx'");
   expectError("f.lwx --repeat 0", "--repeat: expected a number from 1, got '0'");
+  expectError("f.lwx --function forget --repeat 1000000000000000000", "forget");
   expectError("f.lwx --repeat", "option --repeat needs a value");
   expectError("f.lwx --inspect=yes", "option --inspect takes no value");
   expectError("f.lwx --verify=some", "--verify: expected 'full' or 'code', got 'some'");

@@ -13,7 +13,7 @@
 // A dot_general without contracted dimensions is an elementwise product of two broadcasts, and no reduction.
 
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
-#include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
+#include "latewood/compiler/Engines/CPU/StableHLOToLinalgPattern.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -110,14 +110,11 @@ Value makeContraction(Builder &b, const Factor &lhs, const Factor &rhs, AffineMa
   return generic.getResult(0);
 }
 
-struct DotGeneralToGeneric : OpConversionPattern<stablehlo::DotGeneralOp> {
-  using OpConversionPattern::OpConversionPattern;
+struct DotGeneralToGeneric : cpu::ToLinalgPattern<stablehlo::DotGeneralOp> {
+  using ToLinalgPattern::ToLinalgPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::DotGeneralOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    if (!type)
-      return failure();
+  Value makeResult(stablehlo::DotGeneralOp op, OpAdaptor adaptor, RankedTensorType type,
+                   ConversionPatternRewriter &rewriter) const override {
     Builder b(op.getLoc(), rewriter);
     stablehlo::DotDimensionNumbersAttr numbers = op.getDotDimensionNumbers();
     auto lhsType = cast<RankedTensorType>(adaptor.getLhs().getType());
@@ -151,22 +148,19 @@ struct DotGeneralToGeneric : OpConversionPattern<stablehlo::DotGeneralOp> {
     Factor rhs = {rhsTensor, rhsElement, AffineMap::get(loops, 0, rhsPosition, b.getContext())};
     Type element = cpu::getElement(op.getType()), sum = getAccumulationType(b, element);
     if (loops == freeLoops) {
-      Value result = cpu::makeParallel(
+      return cpu::makeParallel(
           b, type, cpu::makeEmpty(b, type, extents), {lhs.tensor, rhs.tensor}, {lhs.map, rhs.map},
           [&](Builder &inner, ValueRange elements) {
             Value product = emitProduct(inner, lhs.load(inner, elements[0], sum), rhs.load(inner, elements[1], sum));
             return cpu::storeElement(inner, cpu::convertElement(inner, product, sum, element), element);
           });
-      rewriter.replaceOp(op, result);
-      return success();
     }
     SmallVector<utils::IteratorType> iterators(freeLoops, utils::IteratorType::parallel);
     iterators.append(loops - freeLoops, utils::IteratorType::reduction);
     AffineMap sumsMap = cpu::getLeadingDims(b, loops, freeLoops);
     Value zeros = makeZeros(b, RankedTensorType::get(type.getShape(), cpu::getStorageType(sum)), extents);
     Value sums = makeContraction(b, lhs, rhs, sumsMap, iterators, zeros, sum);
-    rewriter.replaceOp(op, roundSums(b, sums, sum, element, type, extents));
-    return success();
+    return roundSums(b, sums, sum, element, type, extents);
   }
 };
 
@@ -269,14 +263,11 @@ Value copyWindows(Builder &b, Value input, ArrayRef<OpFoldResult> extents, unsig
 /// feature and its taps. The input is padded beforehand, so that a window is `position * stride + tap * dilation`. With
 /// enough to multiply, the windows are copied first and the convolution is a matrix product of them.
 template <typename OpTy>
-struct ConvolutionToGeneric : OpConversionPattern<OpTy> {
-  using OpConversionPattern<OpTy>::OpConversionPattern;
+struct ConvolutionToGeneric : cpu::ToLinalgPattern<OpTy> {
+  using cpu::ToLinalgPattern<OpTy>::ToLinalgPattern;
 
-  LogicalResult matchAndRewrite(OpTy op, typename OpTy::Adaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    auto type = this->getTypeConverter()->template convertType<RankedTensorType>(op.getType());
-    if (!type)
-      return failure();
+  Value makeResult(OpTy op, typename OpTy::Adaptor adaptor, RankedTensorType type,
+                   ConversionPatternRewriter &rewriter) const override {
     Builder b(op.getLoc(), rewriter);
     stablehlo::ConvDimensionNumbersAttr numbers = op.getDimensionNumbers();
     int64_t rank = type.getRank(), spatial = rank - 2;
@@ -367,8 +358,7 @@ struct ConvolutionToGeneric : OpConversionPattern<OpTy> {
     Value sums = makeContraction(b, lhs, rhs, sumsMap, iterators, zeros, sum);
     RankedTensorType sumsType = cpu::getTypeOf(sumsExtents, type.getElementType());
     Shaped result = {roundSums(b, sums, sum, element, sumsType, sumsExtents), sumsExtents};
-    rewriter.replaceOp(op, result.reshape(b, resultExtents));
-    return success();
+    return result.reshape(b, resultExtents);
   }
 
 private:

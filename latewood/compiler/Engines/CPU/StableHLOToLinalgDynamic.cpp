@@ -11,7 +11,7 @@
 
 #include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
-#include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
+#include "latewood/compiler/Engines/CPU/StableHLOToLinalgPattern.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -30,55 +30,44 @@ struct ToOperand : OpConversionPattern<OpTy> {
   }
 };
 
-struct GetDimensionSizeToScalar : OpConversionPattern<stablehlo::GetDimensionSizeOp> {
-  using OpConversionPattern::OpConversionPattern;
+struct GetDimensionSizeToScalar : cpu::ToLinalgPattern<stablehlo::GetDimensionSizeOp> {
+  using ToLinalgPattern::ToLinalgPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::GetDimensionSizeOp op, OpAdaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    if (!type)
-      return failure();
+  Value makeResult(stablehlo::GetDimensionSizeOp op, OpAdaptor, RankedTensorType type,
+                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     OpFoldResult extent = cpu::getExtents(rewriter, op.getOperand())[op.getDimension()];
     Value size = arith::IndexCastOp::create(b, type.getElementType(), cpu::toValue(b, extent));
-    rewriter.replaceOp(op, cpu::makeUniform(b, type, size));
-    return success();
+    return cpu::makeUniform(b, type, size);
   }
 };
 
-struct SetDimensionSizeToSlice : OpConversionPattern<stablehlo::SetDimensionSizeOp> {
-  using OpConversionPattern::OpConversionPattern;
+struct SetDimensionSizeToSlice : cpu::ToLinalgPattern<stablehlo::SetDimensionSizeOp> {
+  using ToLinalgPattern::ToLinalgPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::SetDimensionSizeOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    if (!type)
-      return failure();
+  Value makeResult(stablehlo::SetDimensionSizeOp op, OpAdaptor adaptor, RankedTensorType type,
+                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     cpu::Extents sizes = cpu::getExtents(rewriter, op->getResults());
-    if (sizes == cpu::getExtents(rewriter, op.getOperand())) {
-      rewriter.replaceOp(op, adaptor.getOperand());
-      return success();
-    }
+    if (sizes == cpu::getExtents(rewriter, op.getOperand()))
+      return adaptor.getOperand();
     SmallVector<OpFoldResult> offsets(sizes.size(), b.getIndexAttr(0)), strides(sizes.size(), b.getIndexAttr(1));
-    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(op, type, adaptor.getOperand(), offsets, sizes, strides);
-    return success();
+    return tensor::ExtractSliceOp::create(rewriter, op.getLoc(), type, adaptor.getOperand(), offsets, sizes, strides);
   }
 };
 
-struct DynamicPadToInsertSlice : OpConversionPattern<stablehlo::DynamicPadOp> {
-  using OpConversionPattern::OpConversionPattern;
+struct DynamicPadToInsertSlice : cpu::ToLinalgPattern<stablehlo::DynamicPadOp> {
+  using ToLinalgPattern::ToLinalgPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::DynamicPadOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
+  Value makeResult(stablehlo::DynamicPadOp op, OpAdaptor adaptor, RankedTensorType,
+                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     cpu::Padding padding = {cpu::getIndices(rewriter, op.getLoc(), op.getEdgePaddingLow()),
                             cpu::getIndices(rewriter, op.getLoc(), op.getEdgePaddingHigh()),
                             cpu::getIndices(rewriter, op.getLoc(), op.getInteriorPadding())};
     Value value = cpu::getOnlyElement(b, adaptor.getPaddingValue());
-    rewriter.replaceOp(op, cpu::makePadded(b, adaptor.getOperand(), cpu::getExtents(rewriter, op.getOperand()), value,
-                                           padding, cpu::getExtents(rewriter, op->getResults())));
-    return success();
+    return cpu::makePadded(b, adaptor.getOperand(), cpu::getExtents(rewriter, op.getOperand()), value, padding,
+                           cpu::getExtents(rewriter, op->getResults()));
   }
 };
 

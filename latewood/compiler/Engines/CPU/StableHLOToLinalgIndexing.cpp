@@ -12,7 +12,7 @@
 // contiguous elements in the innermost loop.
 
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
-#include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
+#include "latewood/compiler/Engines/CPU/StableHLOToLinalgPattern.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -30,19 +30,14 @@ static SmallVector<OpFoldResult> clampStarts(ImplicitLocOpBuilder &b, ArrayRef<O
 
 namespace {
 
-struct DynamicSliceToExtractSlice : OpConversionPattern<stablehlo::DynamicSliceOp> {
-  using OpConversionPattern::OpConversionPattern;
+struct DynamicSliceToExtractSlice : cpu::ToLinalgPattern<stablehlo::DynamicSliceOp> {
+  using ToLinalgPattern::ToLinalgPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::DynamicSliceOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    if (!type)
-      return failure();
+  Value makeResult(stablehlo::DynamicSliceOp op, OpAdaptor adaptor, RankedTensorType type,
+                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    if (type.getRank() == 0) {
-      rewriter.replaceOp(op, adaptor.getOperand());
-      return success();
-    }
+    if (type.getRank() == 0)
+      return adaptor.getOperand();
     SmallVector<OpFoldResult> sizes = getAsIndexOpFoldResult(b.getContext(), op.getSliceSizes());
     SmallVector<OpFoldResult> offsets =
         clampStarts(b, cpu::getExtents(rewriter, op.getOperand()), adaptor.getStartIndices(),
@@ -51,55 +46,43 @@ struct DynamicSliceToExtractSlice : OpConversionPattern<stablehlo::DynamicSliceO
     // Sizes are attributes, so the type is that of the slice whatever the result is declared to be.
     Value slice = tensor::ExtractSliceOp::create(b, cpu::getTypeOf(sizes, type.getElementType()), adaptor.getOperand(),
                                                  offsets, sizes, strides);
-    rewriter.replaceOp(op, slice.getType() == type ? slice : Value(tensor::CastOp::create(b, type, slice)));
-    return success();
+    return slice.getType() == type ? slice : Value(tensor::CastOp::create(b, type, slice));
   }
 };
 
-struct DynamicUpdateSliceToInsertSlice : OpConversionPattern<stablehlo::DynamicUpdateSliceOp> {
-  using OpConversionPattern::OpConversionPattern;
+struct DynamicUpdateSliceToInsertSlice : cpu::ToLinalgPattern<stablehlo::DynamicUpdateSliceOp> {
+  using ToLinalgPattern::ToLinalgPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::DynamicUpdateSliceOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
+  Value makeResult(stablehlo::DynamicUpdateSliceOp op, OpAdaptor adaptor, RankedTensorType,
+                   ConversionPatternRewriter &rewriter) const override {
     cpu::Extents sizes = cpu::getExtents(rewriter, op.getUpdate());
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    if (sizes.empty() || cpu::isKnownEmpty(sizes)) {
-      rewriter.replaceOp(op, sizes.empty() ? adaptor.getUpdate() : adaptor.getOperand());
-      return success();
-    }
+    if (sizes.empty() || cpu::isKnownEmpty(sizes))
+      return sizes.empty() ? adaptor.getUpdate() : adaptor.getOperand();
     SmallVector<OpFoldResult> offsets =
         clampStarts(b, cpu::getExtents(rewriter, op.getOperand()), adaptor.getStartIndices(),
                     cpu::getElement(op.getStartIndices().front()), sizes);
     SmallVector<OpFoldResult> strides(sizes.size(), b.getIndexAttr(1));
-    rewriter.replaceOpWithNewOp<tensor::InsertSliceOp>(op, adaptor.getUpdate(), adaptor.getOperand(), offsets, sizes,
-                                                       strides);
-    return success();
+    return tensor::InsertSliceOp::create(rewriter, op.getLoc(), adaptor.getUpdate(), adaptor.getOperand(), offsets,
+                                         sizes, strides);
   }
 };
 
 /// A slice of computed starts, limits and strides. Its extents are those of the result.
-struct RealDynamicSliceToExtractSlice : OpConversionPattern<stablehlo::RealDynamicSliceOp> {
-  using OpConversionPattern::OpConversionPattern;
+struct RealDynamicSliceToExtractSlice : cpu::ToLinalgPattern<stablehlo::RealDynamicSliceOp> {
+  using ToLinalgPattern::ToLinalgPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::RealDynamicSliceOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    if (!type)
-      return failure();
+  Value makeResult(stablehlo::RealDynamicSliceOp op, OpAdaptor adaptor, RankedTensorType type,
+                   ConversionPatternRewriter &rewriter) const override {
     cpu::Extents sizes = cpu::getExtents(rewriter, op->getResults());
-    if (sizes.empty()) {
-      rewriter.replaceOp(op, adaptor.getOperand());
-      return success();
-    }
+    if (sizes.empty())
+      return adaptor.getOperand();
     // Of no elements there is no first one that the slice could begin at.
-    if (llvm::is_contained(cast<RankedTensorType>(adaptor.getOperand().getType()).getShape(), 0)) {
-      rewriter.replaceOpWithNewOp<tensor::EmptyOp>(op, sizes, type.getElementType());
-      return success();
-    }
+    if (llvm::is_contained(cast<RankedTensorType>(adaptor.getOperand().getType()).getShape(), 0))
+      return tensor::EmptyOp::create(rewriter, op.getLoc(), sizes, type.getElementType());
     SmallVector<OpFoldResult> offsets = cpu::getIndices(rewriter, op.getLoc(), op.getStartIndices());
     SmallVector<OpFoldResult> strides = cpu::getIndices(rewriter, op.getLoc(), op.getStrides());
-    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(op, type, adaptor.getOperand(), offsets, sizes, strides);
-    return success();
+    return tensor::ExtractSliceOp::create(rewriter, op.getLoc(), type, adaptor.getOperand(), offsets, sizes, strides);
   }
 };
 
@@ -108,15 +91,12 @@ struct RealDynamicSliceToExtractSlice : OpConversionPattern<stablehlo::RealDynam
 //===----------------------------------------------------------------------===//
 
 template <typename OpTy>
-struct GatherToGeneric : OpConversionPattern<OpTy> {
-  using OpConversionPattern<OpTy>::OpConversionPattern;
+struct GatherToGeneric : cpu::ToLinalgPattern<OpTy> {
+  using cpu::ToLinalgPattern<OpTy>::ToLinalgPattern;
 
-  LogicalResult matchAndRewrite(OpTy op, typename OpTy::Adaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    auto type = this->getTypeConverter()->template convertType<RankedTensorType>(op.getType());
+  Value makeResult(OpTy op, typename OpTy::Adaptor adaptor, RankedTensorType type,
+                   ConversionPatternRewriter &rewriter) const override {
     auto operandType = cast<RankedTensorType>(adaptor.getOperand().getType());
-    if (!type)
-      return failure();
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     stablehlo::GatherDimensionNumbersAttr numbers = op.getDimensionNumbers();
     ArrayRef<int64_t> startMap = numbers.getStartIndexMap();
@@ -142,8 +122,7 @@ struct GatherToGeneric : OpConversionPattern<OpTy> {
             cpu::clampIndex(b, cpu::getOnlyElement(b, component), indexElement, operandExtents[dim], sizes[dim]);
       if (type.hasStaticShape() && type.getNumElements() == 1) {
         Value element = tensor::ExtractOp::create(b, operand, offsets);
-        rewriter.replaceOp(op, cpu::makeUniform(b, type, element));
-        return success();
+        return cpu::makeUniform(b, type, element);
       }
       // The sizes as the result's type has them.
       for (auto [offset, dim] : llvm::zip_equal(numbers.getOffsetDims(), getOffsetOperandDims(numbers, sizes.size())))
@@ -151,9 +130,8 @@ struct GatherToGeneric : OpConversionPattern<OpTy> {
       for (int64_t dim : numbers.getCollapsedSliceDims())
         sizes[dim] = b.getIndexAttr(1);
       SmallVector<OpFoldResult> strides(operandType.getRank(), b.getIndexAttr(1));
-      rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(op, type, operand, getAsOpFoldResult(ValueRange(offsets)),
-                                                          sizes, strides);
-      return success();
+      return tensor::ExtractSliceOp::create(rewriter, op.getLoc(), type, operand,
+                                            getAsOpFoldResult(ValueRange(offsets)), sizes, strides);
     }
 
     // Uniform indices are no inputs.
@@ -177,8 +155,8 @@ struct GatherToGeneric : OpConversionPattern<OpTy> {
       starts[i] = cpu::subIndices(b, operandExtents[dim], sizes[dim]);
 
     Value empty = cpu::makeEmpty(b, type, extents);
-    Value result =
-        cpu::makeParallel(b, type, empty, inputs, maps, [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> Value {
+    return cpu::makeParallel(
+        b, type, empty, inputs, maps, [&](ImplicitLocOpBuilder &inner, ValueRange elements) -> Value {
           SmallVector<Value> place(operandType.getRank());
           // Position in the slice: the result's offset dimensions, for the operand's dimensions that are not dropped.
           for (auto [offset, dim] :
@@ -205,8 +183,6 @@ struct GatherToGeneric : OpConversionPattern<OpTy> {
               index = arith::ConstantIndexOp::create(inner, 0);
           return tensor::ExtractOp::create(inner, operand, place);
         });
-    rewriter.replaceOp(op, result);
-    return success();
   }
 
 private:

@@ -9,7 +9,7 @@
 // products of f16 and bf16 are accumulated in f32 and rounded once.
 
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
-#include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
+#include "latewood/compiler/Engines/CPU/StableHLOToLinalgPattern.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -155,20 +155,17 @@ struct ReduceToGeneric : OpConversionPattern<stablehlo::ReduceOp> {
   }
 };
 
-struct MapToGeneric : OpConversionPattern<stablehlo::MapOp> {
-  using OpConversionPattern::OpConversionPattern;
+struct MapToGeneric : cpu::ToLinalgPattern<stablehlo::MapOp> {
+  using ToLinalgPattern::ToLinalgPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::MapOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    if (!type)
-      return failure();
+  Value makeResult(stablehlo::MapOp op, OpAdaptor adaptor, RankedTensorType type,
+                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Block &body = op.getComputation().front();
     DenseMap<Value, Value> captured = cpu::readCaptured(rewriter, body);
     SmallVector<AffineMap> maps(adaptor.getInputs().size(), b.getMultiDimIdentityMap(type.getRank()));
     Value init = cpu::makeEmpty(b, type, cpu::getExtents(rewriter, op->getResults()));
-    Value result = cpu::makeParallel(
+    return cpu::makeParallel(
         b, type, init, adaptor.getInputs(), maps, [&](ImplicitLocOpBuilder &inner, ValueRange elements) {
           SmallVector<Value> operands;
           for (auto [element, original] : llvm::zip_equal(elements, op.getInputs()))
@@ -176,8 +173,6 @@ struct MapToGeneric : OpConversionPattern<stablehlo::MapOp> {
           Value value = cpu::emitScalarBlock(inner, body, operands, [&](Value v) { return captured.at(v); }).front();
           return cpu::storeElement(inner, value, cpu::getElement(op.getType()));
         });
-    rewriter.replaceOp(op, result);
-    return success();
   }
 };
 

@@ -13,7 +13,7 @@
 // their results are scalars. Only whether a dimension of a broadcast's operand is repeated may be open until it runs.
 
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
-#include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
+#include "latewood/compiler/Engines/CPU/StableHLOToLinalgPattern.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -23,13 +23,11 @@ using namespace latewood;
 namespace {
 
 template <typename OpTy>
-struct IotaToGeneric : OpConversionPattern<OpTy> {
-  using OpConversionPattern<OpTy>::OpConversionPattern;
+struct IotaToGeneric : cpu::ToLinalgPattern<OpTy> {
+  using cpu::ToLinalgPattern<OpTy>::ToLinalgPattern;
 
-  LogicalResult matchAndRewrite(OpTy op, typename OpTy::Adaptor, ConversionPatternRewriter &rewriter) const override {
-    auto type = this->getTypeConverter()->template convertType<RankedTensorType>(op.getType());
-    if (!type)
-      return failure();
+  Value makeResult(OpTy op, typename OpTy::Adaptor, RankedTensorType type,
+                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Type element = cpu::getElement(op.getType());
     int64_t dim = op.getIotaDimension();
@@ -37,14 +35,12 @@ struct IotaToGeneric : OpConversionPattern<OpTy> {
     bool isShort = type.isDynamicDim(dim) ? element.isIntOrIndex() && element.getIntOrFloatBitWidth() <= 32
                                           : type.getDimSize(dim) <= (int64_t(1) << 31);
     Value empty = cpu::makeEmpty(b, type, cpu::getExtents(rewriter, op->getResults()));
-    Value result = cpu::makeParallel(b, type, empty, {}, {}, [&](ImplicitLocOpBuilder &inner, ValueRange) {
+    return cpu::makeParallel(b, type, empty, {}, {}, [&](ImplicitLocOpBuilder &inner, ValueRange) {
       Value position = linalg::IndexOp::create(inner, dim);
       Type counter = inner.getIntegerType(isShort ? 32 : 64);
       position = arith::IndexCastOp::create(inner, counter, position);
       return cpu::storeElement(inner, cpu::convertElement(inner, position, counter, element), element);
     });
-    rewriter.replaceOp(op, result);
-    return success();
   }
 };
 
@@ -58,30 +54,23 @@ enum class Repeat {
 bool isListed(std::optional<ArrayRef<int64_t>> dims, int64_t dim) { return dims && llvm::is_contained(*dims, dim); }
 
 template <typename OpTy>
-struct BroadcastToGeneric : OpConversionPattern<OpTy> {
-  using OpConversionPattern<OpTy>::OpConversionPattern;
+struct BroadcastToGeneric : cpu::ToLinalgPattern<OpTy> {
+  using cpu::ToLinalgPattern<OpTy>::ToLinalgPattern;
 
-  LogicalResult matchAndRewrite(OpTy op, typename OpTy::Adaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    auto type = this->getTypeConverter()->template convertType<RankedTensorType>(op.getType());
-    if (!type)
-      return failure();
+  Value makeResult(OpTy op, typename OpTy::Adaptor adaptor, RankedTensorType type,
+                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value operand = adaptor.getOperand();
     cpu::Extents extents = cpu::getExtents(rewriter, op->getResults());
-    if (Value uniform = cpu::getUniform(b, operand)) {
-      rewriter.replaceOp(op, cpu::makeUniform(b, type, uniform, extents));
-      return success();
-    }
+    if (Value uniform = cpu::getUniform(b, operand))
+      return cpu::makeUniform(b, type, uniform, extents);
     cpu::Extents from = cpu::getExtents(rewriter, op.getOperand());
     SmallVector<Repeat> repeats;
     for (auto [dim, target] : llvm::enumerate(op.getBroadcastDimensions()))
       repeats.push_back(findRepeat(op, dim, from[dim], extents[target]));
-    Value result = llvm::is_contained(repeats, Repeat::IfOne)
-                       ? readAtComputedPlaces(b, type, operand, op.getBroadcastDimensions(), from, extents, repeats)
-                       : readByMap(b, type, operand, op.getBroadcastDimensions(), from, extents, repeats);
-    rewriter.replaceOp(op, result);
-    return success();
+    return llvm::is_contained(repeats, Repeat::IfOne)
+               ? readAtComputedPlaces(b, type, operand, op.getBroadcastDimensions(), from, extents, repeats)
+               : readByMap(b, type, operand, op.getBroadcastDimensions(), from, extents, repeats);
   }
 
 private:
@@ -147,99 +136,75 @@ private:
   }
 };
 
-struct TransposeToGeneric : OpConversionPattern<stablehlo::TransposeOp> {
-  using OpConversionPattern::OpConversionPattern;
+struct TransposeToGeneric : cpu::ToLinalgPattern<stablehlo::TransposeOp> {
+  using ToLinalgPattern::ToLinalgPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::TransposeOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    if (!type)
-      return failure();
+  Value makeResult(stablehlo::TransposeOp op, OpAdaptor adaptor, RankedTensorType type,
+                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     ArrayRef<int64_t> permutation = op.getPermutation();
     cpu::Extents extents = cpu::getExtents(rewriter, op->getResults());
-    if (Value uniform = cpu::getUniform(b, adaptor.getOperand())) {
-      rewriter.replaceOp(op, cpu::makeUniform(b, type, uniform, extents));
-      return success();
-    }
+    if (Value uniform = cpu::getUniform(b, adaptor.getOperand()))
+      return cpu::makeUniform(b, type, uniform, extents);
     SmallVector<AffineExpr> position(type.getRank());
     for (auto [dim, source] : llvm::enumerate(permutation))
       position[source] = b.getAffineDimExpr(dim);
     AffineMap map = AffineMap::get(type.getRank(), 0, position, b.getContext());
-    Value result = cpu::makeParallel(b, type, cpu::makeEmpty(b, type, extents), adaptor.getOperand(), map,
-                                     [](ImplicitLocOpBuilder &, ValueRange elements) { return elements.front(); });
-    rewriter.replaceOp(op, result);
-    return success();
+    return cpu::makeParallel(b, type, cpu::makeEmpty(b, type, extents), adaptor.getOperand(), map,
+                             [](ImplicitLocOpBuilder &, ValueRange elements) { return elements.front(); });
   }
 };
 
 template <typename OpTy>
-struct ReshapeToViews : OpConversionPattern<OpTy> {
-  using OpConversionPattern<OpTy>::OpConversionPattern;
+struct ReshapeToViews : cpu::ToLinalgPattern<OpTy> {
+  using cpu::ToLinalgPattern<OpTy>::ToLinalgPattern;
 
-  LogicalResult matchAndRewrite(OpTy op, typename OpTy::Adaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    auto type = this->getTypeConverter()->template convertType<RankedTensorType>(op.getType());
-    if (!type)
-      return failure();
+  Value makeResult(OpTy op, typename OpTy::Adaptor adaptor, RankedTensorType type,
+                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     cpu::Extents from = cpu::getExtents(rewriter, op.getOperand());
     cpu::Extents extents = cpu::getExtents(rewriter, op->getResults());
     if (Value uniform = cpu::getUniform(b, adaptor.getOperand()))
-      rewriter.replaceOp(op, cpu::makeUniform(b, type, uniform, extents));
-    else if (type.getRank() == 0)
-      rewriter.replaceOp(op, cpu::makeUniform(b, type, cpu::getOnlyElement(b, adaptor.getOperand())));
-    else
-      rewriter.replaceOp(op, cpu::makeReshape(b, type, adaptor.getOperand(), from, extents));
-    return success();
+      return cpu::makeUniform(b, type, uniform, extents);
+    if (type.getRank() == 0)
+      return cpu::makeUniform(b, type, cpu::getOnlyElement(b, adaptor.getOperand()));
+    return cpu::makeReshape(b, type, adaptor.getOperand(), from, extents);
   }
 };
 
-struct SliceToExtractSlice : OpConversionPattern<stablehlo::SliceOp> {
-  using OpConversionPattern::OpConversionPattern;
+struct SliceToExtractSlice : cpu::ToLinalgPattern<stablehlo::SliceOp> {
+  using ToLinalgPattern::ToLinalgPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::SliceOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    if (!type)
-      return failure();
+  Value makeResult(stablehlo::SliceOp op, OpAdaptor adaptor, RankedTensorType type,
+                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     cpu::Extents sizes = cpu::getExtents(rewriter, op->getResults());
-    if (cpu::isKnownEmpty(sizes)) {
-      rewriter.replaceOp(op, cpu::makeEmpty(b, type, sizes));
-      return success();
-    }
-    if (Value uniform = cpu::getUniform(b, adaptor.getOperand())) {
-      rewriter.replaceOp(op, cpu::makeUniform(b, type, uniform, sizes));
-      return success();
-    }
+    if (cpu::isKnownEmpty(sizes))
+      return cpu::makeEmpty(b, type, sizes);
+    if (Value uniform = cpu::getUniform(b, adaptor.getOperand()))
+      return cpu::makeUniform(b, type, uniform, sizes);
     SmallVector<OpFoldResult> offsets = getAsIndexOpFoldResult(b.getContext(), op.getStartIndices());
     SmallVector<OpFoldResult> strides = getAsIndexOpFoldResult(b.getContext(), op.getStrides());
-    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(op, type, adaptor.getOperand(), offsets, sizes, strides);
-    return success();
+    return tensor::ExtractSliceOp::create(rewriter, op.getLoc(), type, adaptor.getOperand(), offsets, sizes, strides);
   }
 };
 
-struct ReverseToGeneric : OpConversionPattern<stablehlo::ReverseOp> {
-  using OpConversionPattern::OpConversionPattern;
+struct ReverseToGeneric : cpu::ToLinalgPattern<stablehlo::ReverseOp> {
+  using ToLinalgPattern::ToLinalgPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::ReverseOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
+  Value makeResult(stablehlo::ReverseOp op, OpAdaptor adaptor, RankedTensorType,
+                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     cpu::Extents extents = cpu::getExtents(rewriter, op.getOperand());
-    rewriter.replaceOp(op, cpu::makeReversed(b, adaptor.getOperand(), extents, op.getDimensions()));
-    return success();
+    return cpu::makeReversed(b, adaptor.getOperand(), extents, op.getDimensions());
   }
 };
 
-struct ConcatenateToInsertSlice : OpConversionPattern<stablehlo::ConcatenateOp> {
-  using OpConversionPattern::OpConversionPattern;
+struct ConcatenateToInsertSlice : cpu::ToLinalgPattern<stablehlo::ConcatenateOp> {
+  using ToLinalgPattern::ToLinalgPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::ConcatenateOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    if (!type)
-      return failure();
+  Value makeResult(stablehlo::ConcatenateOp op, OpAdaptor adaptor, RankedTensorType type,
+                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value result = cpu::makeEmpty(b, type, cpu::getExtents(rewriter, op->getResults()));
     SmallVector<OpFoldResult> offset(type.getRank(), b.getIndexAttr(0)), stride(type.getRank(), b.getIndexAttr(1));
@@ -250,24 +215,22 @@ struct ConcatenateToInsertSlice : OpConversionPattern<stablehlo::ConcatenateOp> 
       OpFoldResult &end = offset[op.getDimension()];
       end = cpu::addIndices(b, end, sizes[op.getDimension()]);
     }
-    rewriter.replaceOp(op, result);
-    return success();
+    return result;
   }
 };
 
-struct PadToInsertSlice : OpConversionPattern<stablehlo::PadOp> {
-  using OpConversionPattern::OpConversionPattern;
+struct PadToInsertSlice : cpu::ToLinalgPattern<stablehlo::PadOp> {
+  using ToLinalgPattern::ToLinalgPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::PadOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
+  Value makeResult(stablehlo::PadOp op, OpAdaptor adaptor, RankedTensorType,
+                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value value = cpu::getOnlyElement(b, adaptor.getPaddingValue());
     cpu::Padding padding = {getAsIndexOpFoldResult(b.getContext(), op.getEdgePaddingLow()),
                             getAsIndexOpFoldResult(b.getContext(), op.getEdgePaddingHigh()),
                             getAsIndexOpFoldResult(b.getContext(), op.getInteriorPadding())};
-    rewriter.replaceOp(op, cpu::makePadded(b, adaptor.getOperand(), cpu::getExtents(rewriter, op.getOperand()), value,
-                                           padding, cpu::getExtents(rewriter, op->getResults())));
-    return success();
+    return cpu::makePadded(b, adaptor.getOperand(), cpu::getExtents(rewriter, op.getOperand()), value, padding,
+                           cpu::getExtents(rewriter, op->getResults()));
   }
 };
 

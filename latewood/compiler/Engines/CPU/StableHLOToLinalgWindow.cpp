@@ -12,7 +12,7 @@
 
 #include "latewood/compiler/Dialect/StableHLO/Shapes.h"
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
-#include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
+#include "latewood/compiler/Engines/CPU/StableHLOToLinalgPattern.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -254,14 +254,11 @@ private:
   }
 };
 
-struct SelectAndScatterToLoops : OpConversionPattern<stablehlo::SelectAndScatterOp> {
-  using OpConversionPattern::OpConversionPattern;
+struct SelectAndScatterToLoops : cpu::ToLinalgPattern<stablehlo::SelectAndScatterOp> {
+  using ToLinalgPattern::ToLinalgPattern;
 
-  LogicalResult matchAndRewrite(stablehlo::SelectAndScatterOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    auto type = getTypeConverter()->convertType<RankedTensorType>(op.getType());
-    if (!type)
-      return failure();
+  Value makeResult(stablehlo::SelectAndScatterOp op, OpAdaptor adaptor, RankedTensorType type,
+                   ConversionPatternRewriter &rewriter) const override {
     cpu::Extents extents = cpu::getExtents(rewriter, op.getOperand()),
                  windows = cpu::getExtents(rewriter, op.getSource());
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
@@ -273,10 +270,8 @@ struct SelectAndScatterToLoops : OpConversionPattern<stablehlo::SelectAndScatter
     DenseMap<Value, Value> selectCaptured = cpu::readCaptured(rewriter, op.getSelect().front());
     DenseMap<Value, Value> scatterCaptured = cpu::readCaptured(rewriter, op.getScatter().front());
     Value result = cpu::makeUniform(b, type, cpu::getOnlyElement(b, adaptor.getInitValue()), extents);
-    if (cpu::isKnownEmpty(extents) || cpu::isKnownEmpty(windows)) {
-      rewriter.replaceOp(op, result);
-      return success();
-    }
+    if (cpu::isKnownEmpty(extents) || cpu::isKnownEmpty(windows))
+      return result;
     auto index = [](ImplicitLocOpBuilder &at, int64_t value) -> Value {
       return arith::ConstantIndexOp::create(at, value);
     };
@@ -334,8 +329,7 @@ struct SelectAndScatterToLoops : OpConversionPattern<stablehlo::SelectAndScatter
       combined = arith::SelectOp::create(inner, selected[0], cpu::storeElement(inner, combined, element), stored);
       return {tensor::InsertOp::create(inner, combined, tensors.front(), place)};
     };
-    rewriter.replaceOp(op, scf::buildLoopNest(b, op.getLoc(), zeros, positions, ones, result, visitWindow).results);
-    return success();
+    return scf::buildLoopNest(b, op.getLoc(), zeros, positions, ones, result, visitWindow).results.front();
   }
 };
 

@@ -26,8 +26,16 @@ public:
         for (auto [index, type] : llvm::enumerate(types)) {
           auto tensor = dyn_cast<RankedTensorType>(type);
           // A quantized tensor is passed as the integers that hold it.
-          if (tensor && executor::getElementBytes(stablehlo::getStorageType(tensor.getElementType())) != 0)
+          Type element = tensor ? stablehlo::getStorageType(tensor.getElementType()) : Type();
+          if (tensor && executor::getElementBytes(element) != 0) {
+            if (!tensor.hasStaticShape() ||
+                succeeded(executor::getByteSize(MemRefType::get(tensor.getShape(), element))))
+              continue;
+            function.emitError() << "public function '" << function.getName() << "': " << kind << " " << index << " is "
+                                 << type << ", which has more bytes than can be counted";
+            failed = true;
             continue;
+          }
           function.emitError() << "public function '" << function.getName() << "': " << kind << " " << index << " is "
                                << type << "; expected a ranked tensor of integers, floats or complex numbers";
           failed = true;

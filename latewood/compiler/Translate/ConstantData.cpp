@@ -7,14 +7,19 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/TypeUtilities.h"
 #include <cstring>
+#include <unistd.h>
 
 using namespace mlir;
+
+// What the machine has.
+static uint64_t bytesOfMemory() { return uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE)); }
 
 FailureOr<std::vector<uint8_t>> latewood::translate::getConstantData(ElementsAttr value) {
   ShapedType type = value.getShapedType();
   auto memory = MemRefType::get(type.getShape(), type.getElementType());
   auto size = executor::getByteSize(memory);
-  if (failed(size))
+  // All equal elements make a large constant of a small attribute.
+  if (failed(size) || uint64_t(*size) > bytesOfMemory())
     return failure();
   std::vector<uint8_t> bytes(*size);
   if (bytes.empty())

@@ -15,3 +15,11 @@ module {
 func.func @main(%a: tensor<*xf32>) {
   return
 }
+
+// -----
+
+// Tests that tensors whose bytes cannot be counted are refused.
+// expected-error @below {{public function 'main': argument 0 is 'tensor<4611686018427387904x4xf32>', which has more bytes than can be counted}}
+func.func @main(%a: tensor<4611686018427387904x4xf32>) {
+  return
+}

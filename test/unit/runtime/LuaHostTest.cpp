@@ -35,7 +35,7 @@ int32_t failFormat(lw_call *call, const char *message, int64_t length, const int
 
 void *noMemory(lw_call *, int64_t, int64_t, int64_t, const int64_t *) { return nullptr; }
 
-int32_t hasFailed(lw_call *call) { return static_cast<Call *>(call)->code != 0 ? 1 : 0; }
+int32_t hasFailed(lw_call *call) { return static_cast<Call *>(call)->code != StatusCode::ok ? 1 : 0; }
 
 const lw_api api = {LATEWOOD_ABI_VERSION, sizeof(lw_api), nullptr, noMemory, nullptr, nullptr, nullptr, fail,
                     failFormat,           nullptr,        nullptr, hasFailed};

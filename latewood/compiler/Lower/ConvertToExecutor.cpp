@@ -17,6 +17,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -101,7 +102,7 @@ private:
     // Every iteration would get the same place again.
     if (alloc->getParentOfType<LoopLikeOpInterface>() &&
         llvm::any_of(alloc->getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); }))
-      return alloc.emitError("a buffer that is allocated in a counted loop leaves its iteration");
+      return alloc.emitError("a buffer that is allocated in a loop leaves its iteration");
     rewriter.replaceOpWithNewOp<executor::WorkspaceOp>(alloc, alloc.getType(), bufferBytes);
     bufferBytes = llvm::alignTo(bufferBytes + *bytes, alignment);
     return success();
@@ -138,8 +139,21 @@ private:
     if (copy.getSource().getType() != copy.getTarget().getType())
       return copy.emitError() << "copies " << copy.getSource().getType() << " to " << copy.getTarget().getType()
                               << "; the host copies whole buffers of one type";
-    rewriter.replaceOpWithNewOp<executor::CopyOp>(copy, copy.getSource(), copy.getTarget());
+    if (TypedAttr number = getOnlyNumber(copy.getSource()))
+      rewriter.replaceOpWithNewOp<executor::FillOp>(copy, copy.getTarget(), number);
+    else
+      rewriter.replaceOpWithNewOp<executor::CopyOp>(copy, copy.getSource(), copy.getTarget());
     return success();
+  }
+
+  // The number that all elements of a constant are, where it is one: such constants need no place in the file.
+  TypedAttr getOnlyNumber(Value buffer) {
+    auto get = buffer.getDefiningOp<executor::GetConstantOp>();
+    auto constant = get ? symbols.lookupNearestSymbolFrom<executor::ConstantOp>(get, get.getConstantAttr())
+                        : executor::ConstantOp();
+    auto value = constant ? dyn_cast<SplatElementsAttr>(constant.getValue()) : SplatElementsAttr();
+    auto number = value ? dyn_cast<TypedAttr>(value.getSplatValue<Attribute>()) : TypedAttr();
+    return number && succeeded(executor::getFillPattern(number)) ? number : TypedAttr();
   }
 
   LogicalResult convertOp(memref::DimOp dim) {
@@ -337,9 +351,23 @@ public:
       if (failed(HostFunctionLowering(function, symbols).run()))
         return signalPassFailure();
     convertEngines();
+    eraseUnusedConstants();
   }
 
 private:
+  void eraseUnusedConstants() {
+    llvm::StringSet<> used;
+    getOperation().walk([&](executor::GetConstantOp get) {
+      if (isOpTriviallyDead(get))
+        get.erase();
+      else
+        used.insert(get.getConstant());
+    });
+    for (auto constant : llvm::make_early_inc_range(getOperation().getOps<executor::ConstantOp>()))
+      if (!used.contains(constant.getSymName()))
+        constant.erase();
+  }
+
   void convertEngines() {
     for (auto engine : llvm::make_early_inc_range(getOperation().getOps<tensorrt_runtime::EngineOp>())) {
       OpBuilder builder(engine);

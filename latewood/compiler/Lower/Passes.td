@@ -9,10 +9,12 @@ include "mlir/Pass/PassBase.td"
 def ConvertToExecutorPass : Pass<"latewood-convert-to-executor", "::mlir::ModuleOp"> {
   let summary = "Turns bufferized host functions into executor programs";
   let description = [{
-    Calls of compiled clusters become launches, copies become `executor.copy`, and allocations become parts of the function's
-    workspace, behind which lies the scratch memory of the engine functions (they run one after the other and share it). Buffers
-    of dynamic shape, and those that control flow carries, are allocated by the call and freed behind their last use; a launch passes what the call passed, extents included. Integer arithmetic gets
-    the executor's operations, one for one; reshapes and casts of buffers become views.
+    Calls of compiled clusters become launches, copies become `executor.copy` (or `executor.fill`, where a constant of equal
+    elements is copied, which then takes no place in the file), and allocations become parts of the function's workspace,
+    behind which lies the scratch memory of the engine functions (they run one after the other and share it). Buffers of
+    dynamic shape, and those that control flow carries, are allocated by the call and freed behind their last use; a launch
+    passes what the call passed, extents included. Integer arithmetic gets the executor's operations, one for one; reshapes
+    and casts of buffers become views.
 
     ```mlir
     // before

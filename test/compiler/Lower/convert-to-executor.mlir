@@ -25,3 +25,25 @@ func.func @main(%a: memref<20xf32>) {
   memref.copy %t, %0 : memref<20xf32> to memref<20xf32>
   return
 }
+
+// Tests that a constant of equal elements is written where it goes, and needs no place in the file; others are copied.
+// CHECK-NOT: executor.constant @ones
+// CHECK: executor.constant @numbers
+// CHECK-NOT: executor.constant @ones
+executor.constant @ones = dense<1.0> : tensor<1000xf32>
+executor.constant @numbers = dense<[1, 2]> : tensor<2xi32>
+// CHECK-LABEL: func.func @constants(
+func.func @constants() {
+  // CHECK: %[[R:.*]] = executor.request 0
+  %0 = executor.request 0 : memref<1000xf32>
+  %1 = executor.request 1 : memref<2xi32>
+  // CHECK-NOT: get_constant @ones
+  %2 = executor.get_constant @ones : memref<1000xf32>
+  // CHECK: executor.fill %[[R]] with 1.000000e+00 : f32 to memref<1000xf32>
+  memref.copy %2, %0 : memref<1000xf32> to memref<1000xf32>
+  // CHECK: executor.get_constant @numbers
+  %3 = executor.get_constant @numbers : memref<2xi32>
+  // CHECK: executor.copy
+  memref.copy %3, %1 : memref<2xi32> to memref<2xi32>
+  return
+}

@@ -72,6 +72,24 @@ bool areUnique(ArrayRef<int64_t> dimensions, ArrayRef<int64_t> more) {
                       [&](int64_t dimension) { return seen.insert(dimension).second; });
 }
 
+LogicalResult verifyBroadcast(Operation *op, RankedTensorType operand, RankedTensorType result,
+                              ArrayRef<int64_t> dimensions) {
+  if (static_cast<int64_t>(dimensions.size()) != operand.getRank()) // C2
+    return op->emitOpError("(C2) requires one entry of dims for each of the operand's ")
+           << operand.getRank() << " dimensions, but got " << dimensions.size();
+  if (!areInRange(dimensions, result.getRank())) // C3
+    return op->emitOpError("(C3) requires dimensions of the result, ") << result;
+  if (!areUnique(dimensions)) // C4
+    return op->emitOpError("(C4) requires dimensions that are all different");
+  for (auto [index, dimension] : llvm::enumerate(dimensions)) {
+    int64_t from = operand.getDimSize(index), to = result.getDimSize(dimension);
+    if (from != 1 && !extentsAgree(from, to)) // C5
+      return op->emitOpError("(C5) requires extent 1 or the result's in dimension ")
+             << index << " of the operand, but got " << from << " and " << to;
+  }
+  return success();
+}
+
 int64_t saturate(__int128 extent) {
   return extent > INT64_MAX ? INT64_MAX : extent < INT64_MIN + 1 ? INT64_MIN + 1 : static_cast<int64_t>(extent);
 }

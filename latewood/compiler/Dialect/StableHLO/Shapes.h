@@ -53,6 +53,11 @@ bool areInRange(llvm::ArrayRef<int64_t> dimensions, int64_t limit);
 /// True if no entry stands twice in the concatenation of both lists.
 bool areUnique(llvm::ArrayRef<int64_t> dimensions, llvm::ArrayRef<int64_t> more = {});
 
+/// Checks that `operand` can be broadcast to `result`, its dimensions becoming `dimensions` of it: the constraints C2
+/// to C5 of broadcast_in_dim and of its dynamic form.
+llvm::LogicalResult verifyBroadcast(mlir::Operation *op, mlir::RankedTensorType operand, mlir::RankedTensorType result,
+                                    llvm::ArrayRef<int64_t> dimensions);
+
 /// Arithmetic on extents with a result that does not fit in 63 bits gives the largest extent instead, which no tensor
 /// has.
 int64_t saturate(__int128 extent);

@@ -88,17 +88,8 @@ LogicalResult BroadcastInDimOp::verify() {
   if (!axis && from.getElementType() != to.getElementType()) // C1
     return emitOpError("(C1) requires one element type, but got ")
            << from.getElementType() << " and " << to.getElementType();
-  if (static_cast<int64_t>(dimensions.size()) != from.getRank()) // C2
-    return emitOpError("(C2) requires one entry of dims for each of the operand's ")
-           << from.getRank() << " dimensions, but got " << dimensions.size();
-  if (!areInRange(dimensions, to.getRank())) // C3
-    return emitOpError("(C3) requires dimensions of the result, ") << to;
-  if (!areUnique(dimensions)) // C4
-    return emitOpError("(C4) requires dimensions that are all different");
-  for (auto [index, dimension] : llvm::enumerate(dimensions))
-    if (from.getDimSize(index) != 1 && !extentsAgree(from.getDimSize(index), to.getDimSize(dimension))) // C5
-      return emitOpError("(C5) requires extent 1 or the result's in dimension ")
-             << index << " of the operand, but got " << from.getDimSize(index) << " and " << to.getDimSize(dimension);
+  if (failed(verifyBroadcast(*this, from, to, dimensions))) // C2 to C5
+    return failure();
   if (axis && getRepeated(from.getElementType(), dimensions[*axis], to.getDimSize(dimensions[*axis])) !=
                   to.getElementType()) // C6
     return emitOpError("(C6) requires the operand's scales and zero points along dimension ")

@@ -98,7 +98,8 @@ int OutputFile::finish() {
     std::string nameless = "/proc/self/fd/" + std::to_string(fileno(file)), name = temporaryName();
     if (linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0)
       return errno;
-    temporary = name;
+    // Nothing may fail between the two.
+    temporary.swap(name);
   }
   // Some file systems find out when the file is closed.
   if (std::fclose(std::exchange(file, nullptr)) != 0)

@@ -6,6 +6,7 @@
 
 #include "latewood/runtime/Trace.h"
 
+#include "latewood/runtime/Exceptions.h"
 #include "latewood/runtime/OutputFile.h"
 #include "latewood/runtime/TraceEvents.h"
 
@@ -208,7 +209,7 @@ Status writeRecording(const std::string &path, trace::Recording &recording) {
 
 bool Trace::isOn() { return trace::isOn(); }
 
-Status Trace::start() {
+static Status startRecording() {
   trace::Recording &recording = trace::recording();
   std::lock_guard lock(recording.mutex);
   if (recording.isOn)
@@ -228,22 +229,23 @@ Status Trace::start() {
   return okStatus();
 }
 
-Status Trace::stop(const std::string &path) {
+Status Trace::start() { return withoutExceptions(startRecording); }
+
+static Status stopRecording(const std::string &path) {
   trace::Recording &recording = trace::recording();
   std::lock_guard lock(recording.mutex);
   if (!recording.isOn)
     return failedPrecondition("no trace is being recorded");
   recording.isOn = false;
   trace::isRecording.store(false);
-  Status status;
-  try {
-    status = writeRecording(path, recording);
-  } catch (const std::bad_alloc &) {
-    status = outOfMemory("no memory to write the trace '" + path + "'");
-  }
+  Status status = withoutExceptions([&] { return writeRecording(path, recording); });
   // Threads that have ended are not needed any more.
   std::erase_if(recording.threads, [](const auto &thread) { return thread.use_count() == 1; });
   return status;
+}
+
+Status Trace::stop(const std::string &path) {
+  return withoutExceptions([&] { return stopRecording(path); });
 }
 
 } // namespace latewood::runtime

@@ -32,6 +32,10 @@ extern "C" {
 /* Memory that the runtime allocates is aligned to this; a caller's buffer is aligned to its element only. */
 #define LATEWOOD_ALIGNMENT 64
 
+/* Slots of `enqueue_alloc` that are none. */
+#define LATEWOOD_ON_HOST (-1)
+#define LATEWOOD_ON_DEVICE (-2)
+
 typedef struct lw_call lw_call;
 
 /* Tasks [begin, end) of a parallel loop. `scratch` is private to the executing thread for the duration of the call, has
@@ -79,8 +83,8 @@ typedef struct lw_api {
   int32_t (*enqueue)(lw_call *call, int64_t engine, const lw_operand *inputs, int64_t input_count,
                      const lw_operand *outputs, int64_t output_count);
 
-  /* As `enqueue`, but result i gets memory when the engine knows its shape: that of output slot slots[i], or, where
-   * this is negative, temporary memory. results[i] then says where it is and which extents it has, valid until the
+  /* As `enqueue`, but result i gets memory when the engine knows its shape: that of output slot slots[i]; where this is
+   * LATEWOOD_ON_HOST, temporary memory of the host, and where it is LATEWOOD_ON_DEVICE, of the engines' device. results[i] then says where it is and which extents it has, valid until the
    * function returns. */
   int32_t (*enqueue_alloc)(lw_call *call, int64_t engine, const lw_operand *inputs, int64_t input_count,
                            const int64_t *slots, lw_operand *results, int64_t result_count);
@@ -88,6 +92,11 @@ typedef struct lw_api {
   /* Nonzero once a failure is recorded. Engine functions return nothing: a host program asks before it acts on what they
    * have computed. */
   int32_t (*has_failed)(lw_call *call);
+
+  /* Temporary memory of the engines' device, valid until `release` or until the function returns. Only engines look at
+   * it: its address may be that of an input or an output of `enqueue`. Null: failed and recorded. By the thread that
+   * entered the function only. */
+  void *(*allocate_device)(lw_call *call, int64_t bytes);
 } lw_api;
 
 /* One invocation. Owned by the runtime; compiled code reads it. */

@@ -21,7 +21,11 @@ int32_t fail(lw_call *call, const Status &status) {
 /// Destination style: the host program knows the extents, and the engine must agree.
 class GivenResults final : public EngineResults {
 public:
-  explicit GivenResults(std::span<const lw_operand> outputs) : outputs(outputs) {}
+  GivenResults(EngineDevice &device, std::span<const lw_operand> outputs) : device(device), outputs(outputs) {}
+
+  bool staysOnDevice(size_t index) const override { return device.owns(outputs[index].data); }
+  void *deviceMemory(size_t index) const override { return outputs[index].data; }
+  bool keep(size_t index, std::span<const int64_t> extents, void *) override { return place(index, extents, 0); }
 
   void *place(size_t index, std::span<const int64_t> extents, int64_t) override {
     const lw_operand &output = outputs[index];
@@ -36,6 +40,7 @@ public:
   Status failure;
 
 private:
+  EngineDevice &device;
   std::span<const lw_operand> outputs;
 };
 
@@ -45,13 +50,18 @@ public:
   AllocatedResults(lw_call *call, const int64_t *slots, std::span<lw_operand> results)
       : call(call), slots(slots), results(results) {}
 
+  bool staysOnDevice(size_t index) const override { return slots[index] == LATEWOOD_ON_DEVICE; }
+  void *deviceMemory(size_t) const override { return nullptr; }
+  bool keep(size_t index, std::span<const int64_t> extents, void *memory) override {
+    int64_t *kept = copyOf(extents);
+    results[index] = {memory, kept};
+    return kept != nullptr;
+  }
+
   void *place(size_t index, std::span<const int64_t> extents, int64_t bytes) override {
-    // Of the call: it outlives this object.
-    auto *kept = static_cast<int64_t *>(
-        call->api->allocate(call, static_cast<int64_t>(std::max<size_t>(extents.size(), 1) * sizeof(int64_t)), 8));
+    int64_t *kept = copyOf(extents);
     if (!kept)
       return nullptr;
-    std::copy(extents.begin(), extents.end(), kept);
     void *memory = slots[index] >= 0 ? call->api->request(call, slots[index], bytes, 1, kept)
                                      : call->api->allocate(call, std::max<int64_t>(bytes, 1), LATEWOOD_ALIGNMENT);
     results[index] = {memory, kept};
@@ -59,6 +69,15 @@ public:
   }
 
 private:
+  /// Of the call: it outlives this object.
+  int64_t *copyOf(std::span<const int64_t> extents) {
+    auto *copy = static_cast<int64_t *>(
+        call->api->allocate(call, static_cast<int64_t>(std::max<size_t>(extents.size(), 1) * sizeof(int64_t)), 8));
+    if (copy)
+      std::copy(extents.begin(), extents.end(), copy);
+    return copy;
+  }
+
   lw_call *call;
   const int64_t *slots;
   std::span<lw_operand> results;
@@ -78,10 +97,10 @@ Status run(const Engine &engine, EngineContext &context, std::span<const lw_oper
 }
 } // namespace
 
-int32_t runEngine(lw_call *call, const Engine &engine, EngineContext &context, std::span<const lw_operand> inputs,
-                  std::span<const lw_operand> outputs) noexcept {
+int32_t runEngine(lw_call *call, const Engine &engine, EngineContext &context, EngineDevice &device,
+                  std::span<const lw_operand> inputs, std::span<const lw_operand> outputs) noexcept {
   Status status = withoutExceptions([&] {
-    GivenResults results(outputs);
+    GivenResults results(device, outputs);
     Status ran = run(engine, context, inputs, outputs.size(), results);
     return results.failure.isOk() ? std::move(ran) : std::move(results.failure);
   });

@@ -12,8 +12,8 @@
 namespace latewood::runtime {
 
 /// `lw_api::enqueue`, for an engine that was found.
-int32_t runEngine(lw_call *call, const Engine &engine, EngineContext &context, std::span<const lw_operand> inputs,
-                  std::span<const lw_operand> outputs) noexcept;
+int32_t runEngine(lw_call *call, const Engine &engine, EngineContext &context, EngineDevice &device,
+                  std::span<const lw_operand> inputs, std::span<const lw_operand> outputs) noexcept;
 
 /// `lw_api::enqueue_alloc`, for an engine that was found.
 int32_t runAllocatingEngine(lw_call *call, const Engine &engine, EngineContext &context,

@@ -241,7 +241,10 @@ Status Executable::State::loadEngines() {
     return okStatus();
   for (const format::Engine *engine : *container.metadata().engines()) {
     LATEWOOD_ASSIGN_OR_RETURN(EngineModule * module, EngineModule::open(text(engine->library())));
-    LATEWOOD_ASSIGN_OR_RETURN(auto loaded, module->load(segments[engine->segment()].bytes, text(engine->name())));
+    if (!engines.empty() && module != &engines.front()->module())
+      return unimplemented("the program has engines of several libraries; one executable runs those of one");
+    LATEWOOD_ASSIGN_OR_RETURN(auto loaded, module->load(segments[engine->segment()].bytes, text(engine->name()),
+                                                        text(engine->version())));
     engines.push_back(std::move(loaded));
   }
   return okStatus();

@@ -281,6 +281,16 @@ lw_operand *checkOperands(lua_State *lua, int index, lua_Integer &count) {
   return operands;
 }
 
+/// alloc(bytes): memory of the engines' device
+int engineAlloc(lua_State *lua) {
+  lw_call *call = callOf(lua);
+  void *memory = call->api->allocate_device(call, checkInteger(lua, 1));
+  if (!memory)
+    return raise(lua);
+  lua_pushlightuserdata(lua, memory);
+  return 1;
+}
+
 /// enqueue(engine, {input words...}, {output words...})
 int engineEnqueue(lua_State *lua) {
   lua_Integer inputs, outputs;
@@ -390,7 +400,8 @@ constexpr Function coreFunctions[] = {{"dim", coreDim},
                                       {"store_i64", coreStore<int64_t>},
                                       {"fail", coreFail}};
 constexpr Function cpuFunctions[] = {{"kernel", cpuKernel}, {"launch", cpuLaunch}};
-constexpr Function engineFunctions[] = {{"enqueue", engineEnqueue}, {"enqueue_alloc", engineEnqueueAlloc}};
+constexpr Function engineFunctions[] = {
+    {"alloc", engineAlloc}, {"enqueue", engineEnqueue}, {"enqueue_alloc", engineEnqueueAlloc}};
 constexpr Function intFunctions[] = {{"div_s", intDivS}, {"rem_s", intRemS}, {"div_u", intDivU}, {"rem_u", intRemU},
                                      {"shl", intShl},    {"shr_u", intShrU}, {"shr_s", intShrS}};
 } // namespace

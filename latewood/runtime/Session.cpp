@@ -29,7 +29,8 @@ static_assert(sizeof(lw_call) == 40 && offsetof(lw_call, arguments) == 8 && offs
 static_assert(offsetof(lw_api, parallel_for) == 8 && offsetof(lw_api, request) == 16 && offsetof(lw_api, shape) == 24 &&
               offsetof(lw_api, allocate) == 32 && offsetof(lw_api, release) == 40 && offsetof(lw_api, fail) == 48 &&
               offsetof(lw_api, fail_format) == 56 && offsetof(lw_api, enqueue) == 64 &&
-              offsetof(lw_api, enqueue_alloc) == 72);
+              offsetof(lw_api, enqueue_alloc) == 72 && offsetof(lw_api, has_failed) == 80 &&
+              offsetof(lw_api, allocate_device) == 88);
 
 namespace latewood::runtime {
 
@@ -79,6 +80,8 @@ struct CallFrame : lw_call {
   /// The executable's engines, and what this session runs them with.
   std::span<const std::unique_ptr<Engine>> engines;
   std::span<const std::unique_ptr<EngineContext>> engineContexts;
+  /// What the session has of their device; null where there are no engines.
+  EngineDevice *device = nullptr;
   /// Blocks that compiled code has allocated and not released.
   PooledStorage *temporaries = nullptr;
   std::atomic<int64_t> scratchBytes{0};
@@ -158,6 +161,8 @@ void *allocateCallback(lw_call *call, int64_t bytes, int64_t alignment) noexcept
 
 void releaseCallback(lw_call *call, void *memory) noexcept {
   auto &self = static_cast<CallFrame &>(*call);
+  if (self.device && self.device->release(memory))
+    return;
   for (PooledStorage **link = &self.temporaries; *link; link = &(*link)->next)
     if ((*link)->data() == memory) {
       PooledStorage *block = *link;
@@ -209,17 +214,17 @@ int32_t failFormatCallback(lw_call *call, const char *message, int64_t length, c
 int32_t enqueueCallback(lw_call *call, int64_t engine, const lw_operand *inputs, int64_t inputCount,
                         const lw_operand *outputs, int64_t outputCount) noexcept {
   auto &self = static_cast<CallFrame &>(*call);
-  trace::Span span("engine", "enqueue", {"number", engine});
   auto number = static_cast<size_t>(engine);
-  return runEngine(call, *self.engines[number], *self.engineContexts[number], {inputs, static_cast<size_t>(inputCount)},
-                   {outputs, static_cast<size_t>(outputCount)});
+  trace::Span span("engine", self.engines[number]->name(), {"inputs", inputCount}, {"results", outputCount});
+  return runEngine(call, *self.engines[number], *self.engineContexts[number], *self.device,
+                   {inputs, static_cast<size_t>(inputCount)}, {outputs, static_cast<size_t>(outputCount)});
 }
 
 int32_t enqueueAllocCallback(lw_call *call, int64_t engine, const lw_operand *inputs, int64_t inputCount,
                              const int64_t *slots, lw_operand *results, int64_t resultCount) noexcept {
   auto &self = static_cast<CallFrame &>(*call);
-  trace::Span span("engine", "enqueue, allocating", {"number", engine});
   auto number = static_cast<size_t>(engine);
+  trace::Span span("engine", self.engines[number]->name(), {"inputs", inputCount}, {"allocated results", resultCount});
   return runAllocatingEngine(call, *self.engines[number], *self.engineContexts[number],
                              {inputs, static_cast<size_t>(inputCount)}, slots,
                              {results, static_cast<size_t>(resultCount)});
@@ -229,10 +234,25 @@ int32_t hasFailedCallback(lw_call *call) noexcept {
   return static_cast<CallFrame &>(*call).hasFailed.load(std::memory_order_relaxed) ? 1 : 0;
 }
 
+void *allocateDeviceCallback(lw_call *call, int64_t bytes) noexcept {
+  auto &self = static_cast<CallFrame &>(*call);
+  trace::instant("host", "allocate on the device", {"bytes", bytes});
+  void *memory = nullptr;
+  Status status = withoutExceptions([&]() -> Status {
+    if (!self.device)
+      return dataCorruption("the program allocates on a device, but has no engines");
+    LATEWOOD_ASSIGN_OR_RETURN(memory, self.device->allocate(bytes));
+    return okStatus();
+  });
+  if (!status.isOk())
+    self.fail([&] { return std::move(status); });
+  return memory;
+}
+
 constexpr lw_api api = {
     LATEWOOD_ABI_VERSION, sizeof(lw_api), parallelForCallback, requestCallback, shapeCallback,        allocateCallback,
     releaseCallback,      failCallback,   failFormatCallback,  enqueueCallback, enqueueAllocCallback,
-    hasFailedCallback,
+    hasFailedCallback,    allocateDeviceCallback,
 };
 
 } // namespace
@@ -245,6 +265,8 @@ struct Session::State {
   std::vector<std::unique_ptr<FunctionState>> functions;
   /// The interpreter, where the host program is Lua source.
   std::unique_ptr<LuaState> lua;
+  // Behind the contexts, which use it to their end.
+  std::unique_ptr<EngineDevice> device;
   std::vector<std::unique_ptr<EngineContext>> engineContexts;
   Ref<Storage> workspace;
   int64_t workspaceBytes = 0;
@@ -293,7 +315,10 @@ StatusOr<Ref<Session>> Session::create(Ref<Client> client, Ref<Executable> execu
       LATEWOOD_ASSIGN_OR_RETURN(state.lua, LuaState::create(*program));
     }
     for (const std::unique_ptr<Engine> &engine : executable->internals().engines) {
-      LATEWOOD_ASSIGN_OR_RETURN(auto context, engine->createContext());
+      if (!state.device) {
+        LATEWOOD_ASSIGN_OR_RETURN(state.device, engine->module().createDevice());
+      }
+      LATEWOOD_ASSIGN_OR_RETURN(auto context, engine->createContext(*state.device));
       state.engineContexts.push_back(std::move(context));
     }
     for (const FunctionSignature &function : executable->functions())
@@ -306,6 +331,7 @@ StatusOr<Ref<Session>> Session::create(Ref<Client> client, Ref<Executable> execu
     state.frame.image = executable->internals().image.get();
     state.frame.engines = executable->internals().engines;
     state.frame.engineContexts = state.engineContexts;
+    state.frame.device = state.device.get();
     state.client = std::move(client);
     state.executable = std::move(executable);
     state.options = options;
@@ -488,6 +514,8 @@ void Session::State::releaseTemporaries() {
     frame.temporaries = block->next;
     block->release();
   }
+  if (device)
+    device->releaseAll();
 }
 
 /// Arguments and results have been checked, and are ready.
@@ -694,6 +722,8 @@ SessionStatistics Session::statistics() const {
   statistics.resultBytes = state->resultBytes;
   state->pool->readStatistics(statistics);
   statistics.workspaceBytes = state->workspaceBytes;
+  if (state->device)
+    statistics.engines = state->device->counters();
   statistics.scratchBytesPerThread = state->frame.scratchBytes.load(std::memory_order_relaxed);
   return statistics;
 }

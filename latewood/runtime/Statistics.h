@@ -27,6 +27,17 @@ struct SystemCounter {
   int64_t peakBytes = 0;
 };
 
+/// What engines of vendor libraries did in a session.
+struct EngineCounters {
+  uint64_t runs = 0;
+  /// Copies to their device and back, in number and in bytes. What one engine gives another stays there.
+  uint64_t uploads = 0, uploadedBytes = 0;
+  uint64_t downloads = 0, downloadedBytes = 0;
+  /// Memory of the device that the session holds: inputs, results, and what passes between engines.
+  int64_t liveBytes = 0;
+  int64_t peakBytes = 0;
+};
+
 struct SessionStatistics {
   /// Calls that succeeded, and calls that failed.
   uint64_t calls = 0;
@@ -53,6 +64,7 @@ struct SessionStatistics {
   SystemCounter system;
   /// Of these, released results waiting to be used again.
   int64_t cachedBytes = 0;
+  EngineCounters engines;
 };
 
 struct ClientStatistics {

@@ -7,6 +7,7 @@
 
 #include "latewood/compiler/Bufferize/Passes.h"
 #include "latewood/compiler/Dialect/Executor/Executor.h"
+#include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "latewood/compiler/Dialect/TensorRTRuntime/TensorRTRuntime.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -32,6 +33,8 @@ Value stripReshapes(Value value) {
 
 // Whether an engine asks slot `slot` for the memory of `value`.
 bool isEnginesOwn(Value value, int64_t slot) {
+  if (auto shaped = value.getDefiningOp<plan::WithShapeOp>())
+    value = shaped.getOperand();
   auto run = value.getDefiningOp<tensorrt_runtime::EnqueueAllocOp>();
   return run && run.getSlots()[cast<OpResult>(value).getResultNumber()] == slot;
 }

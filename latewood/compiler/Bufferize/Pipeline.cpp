@@ -29,6 +29,8 @@ void bufferize::buildBufferizePipeline(OpPassManager &pipeline) {
   pipeline.addNestedPass<func::FuncOp>(createCSEPass());
   pipeline.addNestedPass<func::FuncOp>(createCanonicalizerPass());
   pipeline.addNestedPass<func::FuncOp>(createFinishSlotsPass());
+  // When nothing is copied into slots any more.
+  pipeline.addNestedPass<func::FuncOp>(createKeepOnDevicePass());
 }
 
 LogicalResult bufferize::verifyPostcondition(ModuleOp module) {

@@ -73,6 +73,8 @@ private:
   // An engine that allocates its results asks the slot for memory itself, when it knows the shape. False: `value` is
   // made by none, or is another result, too.
   static bool giveSlotToEngine(Value value, int64_t slot) {
+    if (auto shaped = value.getDefiningOp<plan::WithShapeOp>())
+      value = shaped.getOperand();
     auto run = value.getDefiningOp<tensorrt_runtime::EnqueueAllocOp>();
     if (!run)
       return false;

@@ -167,7 +167,7 @@ private:
 
     SmallVector<Type> types = llvm::to_vector(ValueRange(yielded).getTypes());
     std::optional<SmallVector<Value>> outs;
-    if (engine.prefersDestinations()) {
+    if (engine.prefersDestinations() && !llvm::is_contained(allocating, engine.getEngineName())) {
       outs = createDestinations(cluster, yielded, closure.inputs, builder);
       if (!outs)
         cluster.emitRemark(

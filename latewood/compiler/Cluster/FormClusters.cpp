@@ -13,6 +13,7 @@
 
 #include "latewood/compiler/Cluster/Passes.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Dialect/TensorRT/TensorRT.h"
 #include "latewood/compiler/Engines/Registry.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -104,6 +105,12 @@ private:
 
   static bool isControlFlow(Operation *op) { return isa<scf::SCFDialect>(op->getDialect()); }
 
+  // What the host has others do, with all that it takes in their memory: control flow, and networks that the program
+  // calls itself.
+  static bool isStepOfHost(Operation *op) {
+    return isControlFlow(op) || isa<tensorrt::CallOp, tensorrt::CallAllocOp>(op);
+  }
+
   // Who does an operation, and when.
   struct Place {
     EngineAttrInterface engine; // null for the host
@@ -113,7 +120,7 @@ private:
   // Constants belong to whoever uses them: closing a cluster copies or passes them. Scalars and assertions are the
   // host's own, and shapes given as scalars are rebuilt in each cluster that reads them.
   static bool staysWithHost(Operation *op) {
-    return op->hasTrait<OpTrait::ConstantLike>() || isa<arith::ArithDialect>(op->getDialect()) || isControlFlow(op) ||
+    return op->hasTrait<OpTrait::ConstantLike>() || isa<arith::ArithDialect>(op->getDialect()) || isStepOfHost(op) ||
            isa<plan::AssertOp, plan::WithValuesOp, tensor::DimOp, tensor::ExtractOp, tensor::EmptyOp, tensor::InsertOp>(
                op);
   }
@@ -145,7 +152,7 @@ private:
         if (Operation *source = value.getDefiningOp()) {
           Place from = places.lookup(source);
           // Control flow begins when everything that it may need is there.
-          place.level = std::max(place.level, from.level + (from.engine && isControlFlow(&op) ? 1 : 0));
+          place.level = std::max(place.level, from.level + (from.engine && isStepOfHost(&op) ? 1 : 0));
         }
       };
       for (Value operand : op.getOperands())

@@ -11,6 +11,7 @@
 
 #include "latewood/compiler/Cluster/Passes.h"
 #include "latewood/compiler/Cluster/ShapeMaterializer.h"
+#include "latewood/compiler/Dialect/TensorRT/TensorRT.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Iterators.h"
@@ -217,6 +218,10 @@ LogicalResult ShapeMaterializer::visit(Operation *op) {
   if (op->hasTrait<OpTrait::IsTerminator>() || !isInvolved(op) ||
       isa<plan::PlanDialect, tensor::TensorDialect>(op->getDialect()))
     return success();
+  if (isa<tensorrt::CallAllocOp>(op)) {
+    visitAllocatingCall(op);
+    return success();
+  }
   auto results = computeExtents(op);
   if (failed(results)) {
     if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
@@ -230,6 +235,22 @@ LogicalResult ShapeMaterializer::visit(Operation *op) {
   for (unsigned number : getIndexOperands(op))
     setElements(op->getOpOperand(number));
   return success();
+}
+
+// Who allocates results says how large they are.
+void ShapeMaterializer::visitAllocatingCall(Operation *call) {
+  Operation *behind = call->getNextNode();
+  scalars.setAnchor(behind);
+  for (OpResult result : call->getResults()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    Extents all;
+    for (int64_t dimension = 0; dimension < type.getRank(); ++dimension) {
+      Value number = scalars.index(type.isDynamicDim(dimension) ? dimension : type.getDimSize(dimension));
+      all.push_back(type.isDynamicDim(dimension) ? scalars.get<tensor::DimOp>(result, number) : number);
+    }
+    if (Value shaped = setExtents(result, all); shaped != result)
+      shaped.getDefiningOp()->moveBefore(behind);
+  }
 }
 
 void ShapeMaterializer::visitAssert(plan::AssertOp assertion) {

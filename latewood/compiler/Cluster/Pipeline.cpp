@@ -4,6 +4,7 @@
 #include "latewood/compiler/Cluster/Pipeline.h"
 #include "latewood/compiler/Cluster/Passes.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Dialect/TensorRT/TensorRT.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -13,7 +14,8 @@
 using namespace mlir;
 using namespace latewood;
 
-void cluster::buildClusterPipeline(OpPassManager &pipeline, const std::vector<std::string> &engines) {
+void cluster::buildClusterPipeline(OpPassManager &pipeline, const std::vector<std::string> &engines,
+                                   const std::vector<std::string> &allocating) {
   // First, so that engines are asked about operations whose extents are scalars.
   pipeline.addNestedPass<func::FuncOp>(createMaterializeShapesPass());
   pipeline.addNestedPass<func::FuncOp>(createPropagateBoundsPass());
@@ -22,7 +24,9 @@ void cluster::buildClusterPipeline(OpPassManager &pipeline, const std::vector<st
   FormClustersPassOptions options;
   options.engines.assign(engines.begin(), engines.end());
   pipeline.addNestedPass<func::FuncOp>(createFormClustersPass(options));
-  pipeline.addNestedPass<func::FuncOp>(createCreateClosedRegionsPass());
+  CreateClosedRegionsPassOptions closing;
+  closing.allocating.assign(allocating.begin(), allocating.end());
+  pipeline.addNestedPass<func::FuncOp>(createCreateClosedRegionsPass(closing));
   // Constants and shapes that were copied into clusters have no use left in the host.
   pipeline.addNestedPass<func::FuncOp>(createCSEPass());
   pipeline.addPass(createOutlineClustersPass());
@@ -32,7 +36,7 @@ LogicalResult cluster::verifyPostcondition(ModuleOp module) {
   for (auto function : module.getOps<func::FuncOp>()) {
     WalkResult result = function.getBody().walk([](Operation *op) -> WalkResult {
       if (isa<plan::AssertOp, plan::CallOp, plan::CallAllocOp, plan::WithShapeOp, tensor::DimOp, tensor::EmptyOp,
-              tensor::ExtractOp, tensor::InsertOp, func::ReturnOp>(op) ||
+              tensor::ExtractOp, tensor::InsertOp, tensorrt::CallOp, tensorrt::CallAllocOp, func::ReturnOp>(op) ||
           isa<arith::ArithDialect, scf::SCFDialect>(op->getDialect()) || op->hasTrait<OpTrait::ConstantLike>())
         return WalkResult::advance();
       return op->emitError() << "'" << op->getName() << "' is left in a host function after clustering";

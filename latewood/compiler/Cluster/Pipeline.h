@@ -11,7 +11,9 @@ class OpPassManager;
 
 namespace latewood::cluster {
 
-void buildClusterPipeline(mlir::OpPassManager &pipeline, const std::vector<std::string> &engines);
+/// Clusters of the engines in `allocating` allocate their results.
+void buildClusterPipeline(mlir::OpPassManager &pipeline, const std::vector<std::string> &engines,
+                          const std::vector<std::string> &allocating);
 
 /// No cluster has a region any more, and host functions compute nothing themselves.
 mlir::LogicalResult verifyPostcondition(mlir::ModuleOp module);

@@ -5,6 +5,7 @@
 #include "latewood/compiler/Cluster/ShapeMaterializer.h"
 #include "latewood/compiler/Dialect/CHLO/CHLO.h"
 #include "latewood/compiler/Dialect/StableHLO/Shapes.h"
+#include "latewood/compiler/Dialect/TensorRT/TensorRT.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -307,6 +308,9 @@ FailureOr<SmallVector<Extents>> ShapeMaterializer::computeExtents(Operation *op)
   if (op->hasTrait<stablehlo::ElementwiseTrait>())
     return one(extentsOfElementwise(op));
   return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case([&](tensorrt::CallOp call) -> Result {
+        return llvm::map_to_vector(call.getOuts(), [&](Value destination) { return getExtents(destination); });
+      })
       .Case<stablehlo::OptimizationBarrierOp>([&](auto) -> Result {
         return llvm::map_to_vector(op->getOperands(), [&](Value operand) {
           return isa<RankedTensorType>(operand.getType()) ? getExtents(operand) : Extents();

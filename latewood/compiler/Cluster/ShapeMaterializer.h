@@ -76,6 +76,7 @@ private:
   void cutToShape(mlir::Value tensor, mlir::ArrayRef<mlir::Value> all);
   mlir::LogicalResult visitWhile(stablehlo::WhileOp op);
   void visitAssert(plan::AssertOp op);
+  void visitAllocatingCall(mlir::Operation *call);
   /// Ties a value to its extents, one per dimension; those that the type knows have to be these, too.
   /// Returns what is used in its place.
   mlir::Value setExtents(mlir::Value value, mlir::ArrayRef<mlir::Value> all);

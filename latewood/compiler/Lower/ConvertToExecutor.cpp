@@ -8,7 +8,7 @@
 // lowered to LLVM. Out: host functions of executor operations and structured control flow.
 
 #include "latewood/compiler/Dialect/Executor/Executor.h"
-#include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Dialect/Plan/MemorySpaces.h"
 #include "latewood/compiler/Dialect/TensorRTRuntime/TensorRTRuntime.h"
 #include "latewood/compiler/Lower/Passes.h"
 #include "latewood/compiler/Lower/ScalarsToExecutor.h"
@@ -92,7 +92,7 @@ private:
 
   LogicalResult convertOp(memref::AllocOp alloc) {
     // What is handed over lives on when the next iteration makes its own.
-    if (!alloc.getType().hasStaticShape() || isHandedOver(alloc)) {
+    if (!alloc.getType().hasStaticShape() || isHandedOver(alloc) || plan::isOnDevice(alloc.getType())) {
       rewriter.replaceOpWithNewOp<executor::AllocOp>(alloc, alloc.getType(), alloc.getDynamicSizes());
       return success();
     }

@@ -22,6 +22,7 @@ static_assert(offsetof(lw_api, fail_format) == 8 + 8 * static_cast<int>(ApiEntry
 static_assert(offsetof(lw_api, enqueue) == 8 + 8 * static_cast<int>(ApiEntry::Enqueue));
 static_assert(offsetof(lw_api, enqueue_alloc) == 8 + 8 * static_cast<int>(ApiEntry::EnqueueAlloc));
 static_assert(offsetof(lw_api, has_failed) == 8 + 8 * static_cast<int>(ApiEntry::HasFailed));
+static_assert(offsetof(lw_api, allocate_device) == 8 + 8 * static_cast<int>(ApiEntry::AllocateDevice));
 static_assert(sizeof(lw_operand) == 16 && offsetof(lw_operand, extents) == 8);
 static_assert(offsetof(lw_call, api) == 8 * static_cast<int>(CallField::Api));
 static_assert(offsetof(lw_call, arguments) == 8 * static_cast<int>(CallField::Arguments));
@@ -29,7 +30,7 @@ static_assert(offsetof(lw_call, argument_shapes) == 8 * static_cast<int>(CallFie
 static_assert(offsetof(lw_call, constants) == 8 * static_cast<int>(CallField::Constants));
 static_assert(offsetof(lw_call, workspace) == 8 * static_cast<int>(CallField::Workspace));
 
-static constexpr int kApiEntries = 10, kCallFields = 5, kApiHeader = 2;
+static constexpr int kApiEntries = 11, kCallFields = 5, kApiHeader = 2;
 
 LLVM::LLVMStructType getApiType(MLIRContext *context) {
   Type i32 = IntegerType::get(context, 32), pointer = LLVM::LLVMPointerType::get(context);
@@ -76,6 +77,8 @@ LLVM::LLVMFunctionType getApiEntryType(MLIRContext *context, ApiEntry entry) {
     return LLVM::LLVMFunctionType::get(i32, {pointer, i64, pointer, i64, pointer, pointer, i64});
   case ApiEntry::HasFailed:
     return LLVM::LLVMFunctionType::get(i32, {pointer});
+  case ApiEntry::AllocateDevice:
+    return LLVM::LLVMFunctionType::get(pointer, {pointer, i64});
   }
   llvm_unreachable("no such entry");
 }

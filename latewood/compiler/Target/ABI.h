@@ -24,7 +24,8 @@ enum class ApiEntry {
   FailFormat,
   Enqueue,
   EnqueueAlloc,
-  HasFailed
+  HasFailed,
+  AllocateDevice
 };
 
 /// Fields of lw_call, in order.

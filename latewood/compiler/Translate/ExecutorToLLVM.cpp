@@ -8,8 +8,10 @@
 
 #include "latewood/compiler/Translate/ExecutorToLLVM.h"
 #include "latewood/compiler/Dialect/Executor/Executor.h"
+#include "latewood/compiler/Dialect/Plan/MemorySpaces.h"
 #include "latewood/compiler/Target/ABI.h"
 #include "latewood/compiler/Translate/ScalarsToLLVM.h"
+#include "latewood/format/abi.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -259,7 +261,9 @@ private:
   LogicalResult convertOp(executor::AllocOp alloc) {
     auto type = cast<MemRefType>(alloc.getType());
     Value bytes = bytesOf(type, extentsOf(type, alloc.getSizes()));
-    Value address = abi::callApi(builder, loc, call, abi::ApiEntry::Allocate, {bytes, constant(64)}).getResult();
+    Value address = plan::isOnDevice(type)
+                        ? abi::callApi(builder, loc, call, abi::ApiEntry::AllocateDevice, bytes).getResult()
+                        : abi::callApi(builder, loc, call, abi::ApiEntry::Allocate, {bytes, constant(64)}).getResult();
     failIf(compare(LLVM::ICmpPredicate::eq, address, null()));
     values[alloc] = address;
     return success();
@@ -418,7 +422,10 @@ private:
     auto inputs = storeOperands(run.getInputs());
     if (mlir::failed(inputs))
       return run.emitError("takes a buffer whose extents are not visible");
-    Value slots = store(llvm::map_to_vector(run.getSlots(), [&](int64_t slot) { return constant(slot); }));
+    SmallVector<Value> numbers;
+    for (auto [slot, buffer] : llvm::zip(run.getSlots(), run.getBuffers()))
+      numbers.push_back(constant(plan::isOnDevice(buffer.getType()) ? LATEWOOD_ON_DEVICE : slot));
+    Value slots = store(numbers);
     Value results = store(SmallVector<Value>(2 * run.getBuffers().size(), constant(0)));
     failUnlessZero(abi::callApi(builder, loc, call, abi::ApiEntry::EnqueueAlloc,
                                 {constant(engineNumbers.lookup(run.getEngineAttr().getAttr())), *inputs,

@@ -15,7 +15,9 @@
 
 #include "latewood/compiler/Translate/ExecutorToLua.h"
 #include "latewood/compiler/Dialect/Executor/Executor.h"
+#include "latewood/compiler/Dialect/Plan/MemorySpaces.h"
 #include "latewood/compiler/Translate/LuaExpressions.h"
+#include "latewood/format/abi.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/MapVector.h"
@@ -322,7 +324,7 @@ private:
     auto bytes = bytesOf(alloc.getResult());
     if (failed(bytes))
       return invisible(alloc);
-    define(alloc, "core.alloc(" + *bytes + ")");
+    define(alloc, (plan::isOnDevice(alloc.getType()) ? "engine.alloc(" : "core.alloc(") + *bytes + ")");
     return success();
   }
 
@@ -429,7 +431,8 @@ private:
       return invisible(run);
     SmallVector<std::string> slots;
     for (auto [slot, buffer] : llvm::zip(run.getSlots(), run.getBuffers()))
-      llvm::append_values(slots, std::to_string(slot), std::to_string(cast<MemRefType>(buffer.getType()).getRank()));
+      llvm::append_values(slots, std::to_string(plan::isOnDevice(buffer.getType()) ? LATEWOOD_ON_DEVICE : slot),
+                          std::to_string(cast<MemRefType>(buffer.getType()).getRank()));
     std::string table = ("r" + Twine(counter++)).str();
     line("local " + table + " = engine.enqueue_alloc(" + Twine(engineNumbers.lookup(run.getEngineAttr().getAttr())) +
          ", " + *inputs + ", {" + llvm::join(slots, ", ") + "})");

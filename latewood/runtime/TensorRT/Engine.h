@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// TensorRT's engines as the runtime sees them (latewood/runtime/Engine.h).
+// TensorRT's engines as the runtime sees them (latewood/runtime/Engine.h). What runs one is in Context.h.
 //
 // An engine's tensors are numbered: inputs in the order of the program's operands, results likewise. The compiler names
 // them `in0`, `in1`, … and `out0`, `out1`, …
-//
-// A run chooses an optimization profile, tells the context about shapes and addresses where they have changed since the
-// last run, copies inputs to the device, enqueues, and copies results to the places that the runtime gives for them.
-// A result whose shape follows from the inputs' shapes has its memory before the run (destination style); others get it
-// from an output allocator during the run.
 #ifndef LATEWOOD_RUNTIME_TENSORRT_ENGINE_H
 #define LATEWOOD_RUNTIME_TENSORRT_ENGINE_H
 
 #include "latewood/runtime/TensorRT/Libraries.h"
-#include "latewood/runtime/TensorRT/OutputAllocator.h"
 #include "latewood/runtime/TensorRT/Reports.h"
 
 #include "latewood/runtime/Engine.h"
 
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 namespace latewood::tensorrt {
+
+/// Extents for messages: "2x3", or "a scalar".
+std::string text(std::span<const int64_t> extents);
+inline std::span<const int64_t> span(const nvinfer1::Dims &dims) {
+  return {dims.d, static_cast<size_t>(std::max(dims.nbDims, 0))};
+}
 
 /// One of an engine's tensors.
 struct Tensor {
@@ -34,87 +35,57 @@ struct Tensor {
   bool isOnHost = false;
 };
 
+/// A range of extents, and for a tensor that shapes are computed from, of values.
+struct Range {
+  std::vector<int64_t> min, typical, max;
+  std::vector<int64_t> minValues, typicalValues, maxValues;
+};
+
+/// What an engine was optimized for; one range for each input.
+using Profile = std::vector<Range>;
+
 class TensorRTModule final : public runtime::EngineModule {
 public:
   static runtime::StatusOr<runtime::EngineModule *> make();
-  runtime::StatusOr<std::unique_ptr<runtime::Engine>> load(std::span<const uint8_t> serialized,
-                                                           const std::string &name) override;
+  runtime::StatusOr<std::unique_ptr<runtime::Engine>> load(std::span<const uint8_t> serialized, const std::string &name,
+                                                           const std::string &version) override;
+  runtime::StatusOr<std::unique_ptr<runtime::EngineDevice>> createDevice() override;
+
+  /// What has been reported since the last call: by the recorder, which knows more, or else by the logger.
+  std::string takeErrors();
 
   const Libraries *libraries = nullptr;
   Logger logger;
+  ErrorRecorder recorder;
   std::unique_ptr<nvinfer1::IRuntime> runtime;
+  /// One engine at a time is deserialized, so that what is reported is about it.
+  std::mutex loading;
+
+private:
+  runtime::Status loadPlugins(const std::string &list);
 };
 
 class TensorRTEngine final : public runtime::Engine {
 public:
-  TensorRTEngine(TensorRTModule &module, std::string name) : module(module), name(std::move(name)) {}
-  runtime::Status deserialize(std::span<const uint8_t> serialized);
-  runtime::StatusOr<std::unique_ptr<runtime::EngineContext>> createContext() override;
+  TensorRTEngine(TensorRTModule &module, std::string name) : owner(module), engineName(std::move(name)) {}
+  runtime::Status deserialize(std::span<const uint8_t> serialized, const std::string &version);
+  runtime::StatusOr<std::unique_ptr<runtime::EngineContext>> createContext(runtime::EngineDevice &device) override;
+  runtime::EngineModule &module() override { return owner; }
+  std::string_view name() const override { return engineName; }
   size_t inputCount() const override { return inputs.size(); }
   size_t resultCount() const override { return outputs.size(); }
 
-  TensorRTModule &module;
-  std::string name;
+  TensorRTModule &owner;
+  std::string engineName;
   std::vector<Tensor> inputs, outputs;
+  std::vector<Profile> profiles;
   // Before the engine, which points at it.
   ErrorRecorder recorder;
   std::unique_ptr<nvinfer1::ICudaEngine> engine;
 
 private:
   runtime::Status readTensor(const char *tensorName);
-};
-
-class TensorRTContext final : public runtime::EngineContext {
-public:
-  explicit TensorRTContext(TensorRTEngine &engine)
-      : engine(engine), cuda(engine.module.libraries->cuda), stream(engine.module.libraries->cuda) {}
-  runtime::Status create();
-  runtime::Status run(std::span<const runtime::EngineInput> given, runtime::EngineResults &results) override;
-
-private:
-  /// The stream that all work of the context is in. Destroyed after everything else, when its work is done.
-  struct OwnedStream {
-    explicit OwnedStream(const CUDA &cuda) : cuda(cuda) {}
-    OwnedStream(const OwnedStream &) = delete;
-    ~OwnedStream() {
-      if (handle)
-        cuda.synchronize(handle), cuda.destroyStream(handle);
-    }
-    const CUDA &cuda;
-    cudaStream_t handle = nullptr;
-  };
-
-  struct Input {
-    const Tensor *tensor;
-    DeviceBuffer device;
-    const void *address = nullptr; // what the context knows
-    std::vector<int64_t> extents;  // what the context knows; empty at first
-    bool isKnown = false;
-  };
-  struct Output {
-    const Tensor *tensor;
-    DeviceBuffer device;           // destination style
-    std::vector<std::byte> onHost; // destination style, for a tensor of the host
-    std::unique_ptr<OutputAllocator> allocator;
-    void *address = nullptr; // what the context knows
-    bool allocates = false;  // the context knows the allocator
-  };
-
-  runtime::Status chooseProfile(std::span<const runtime::EngineInput> given);
-  runtime::Status setInput(size_t index, const runtime::EngineInput &given);
-  runtime::Status setOutput(Output &output);
-  runtime::Status takeResult(size_t index, runtime::EngineResults &results);
-  runtime::Status failed(const std::string &what);
-
-  TensorRTEngine &engine;
-  const CUDA &cuda;
-  ErrorRecorder recorder;
-  // In this order: the context goes first, then the memory that it points at, then the stream.
-  OwnedStream stream;
-  std::vector<Input> inputs;
-  std::vector<Output> outputs;
-  std::unique_ptr<nvinfer1::IExecutionContext> context;
-  int32_t profile = 0;
+  void readProfiles();
 };
 
 } // namespace latewood::tensorrt

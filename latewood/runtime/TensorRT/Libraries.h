@@ -11,11 +11,15 @@
 #include <NvInferRuntime.h>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace latewood::tensorrt {
 
 /// CUDA's functions, by what they are used for here. A result of 0 is success.
 struct CUDA {
+  int (*deviceCount)(int *count);
+  int (*device)(int *device);
+  int (*deviceAttribute)(int *value, int attribute, int device);
   int (*allocate)(void **memory, size_t bytes, cudaStream_t stream);
   int (*release)(void *memory, cudaStream_t stream);
   /// The direction follows from the addresses.
@@ -23,10 +27,18 @@ struct CUDA {
   int (*createStream)(cudaStream_t *stream, unsigned flags);
   int (*destroyStream)(cudaStream_t stream);
   int (*synchronize)(cudaStream_t stream);
+  int (*createEvent)(cudaEvent_t *event, unsigned flags);
+  int (*destroyEvent)(cudaEvent_t event);
+  int (*record)(cudaEvent_t event, cudaStream_t stream);
+  int (*wait)(cudaStream_t stream, cudaEvent_t event, unsigned flags);
   const char *(*errorText)(int error);
 
   /// "cannot allocate 64 bytes on the device: out of memory"
   runtime::Status check(int error, const std::string &what) const;
+  /// That there is a GPU and a driver for it; otherwise the error says what to do.
+  runtime::Status checkDevice() const;
+  /// "9.0", of the GPU that this thread uses.
+  std::string computeCapability() const;
 };
 
 struct Libraries {
@@ -34,9 +46,16 @@ struct Libraries {
   void *(*createInferRuntime)(void *logger, int32_t version);
   /// Version of TensorRT, as getInferLibVersion gives it.
   int32_t version;
+  /// TensorRT-RTX: other engines, no plugins.
+  bool isRTX;
+  /// "TensorRT-RTX 1.7.1"
+  std::string name;
 };
 
-/// Fails with the name of the library that is missing, and how to install it. Thread-safe.
+/// Whether engines made by `version` ("TensorRT 11.1.0") are of the other of the two libraries.
+bool isOfOtherLibrary(const std::string &version, const Libraries &libraries);
+
+/// Fails with the name of the library that is missing, or too old, and how to install it. Thread-safe.
 runtime::StatusOr<const Libraries *> openLibraries();
 
 } // namespace latewood::tensorrt

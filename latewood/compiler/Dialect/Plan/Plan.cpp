@@ -3,6 +3,7 @@
 // PlanOps.td.
 
 #include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Dialect/DestinationStyleBufferization.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -11,6 +12,7 @@
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
+using namespace latewood;
 using namespace latewood::plan;
 
 #include "latewood/compiler/Dialect/Plan/PlanAttrInterfaces.cpp.inc"
@@ -183,12 +185,8 @@ LogicalResult CallOp::verify() {
 }
 
 void CallOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
-  for (OpOperand &operand : getInputsMutable())
-    if (isa<BaseMemRefType>(operand.get().getType()))
-      effects.emplace_back(MemoryEffects::Read::get(), &operand);
-  for (OpOperand &operand : getOutsMutable())
-    if (isa<BaseMemRefType>(operand.get().getType()))
-      effects.emplace_back(MemoryEffects::Write::get(), &operand);
+  addEffects(getInputsMutable(), MemoryEffects::Read::get(), effects);
+  addEffects(getOutsMutable(), MemoryEffects::Write::get(), effects);
 }
 
 bool CallOp::bufferizesToMemoryRead(OpOperand &operand, const bufferization::AnalysisState &) {
@@ -200,34 +198,12 @@ bool CallOp::bufferizesToMemoryWrite(OpOperand &operand, const bufferization::An
 }
 
 bufferization::AliasingValueList CallOp::getAliasingValues(OpOperand &operand, const bufferization::AnalysisState &) {
-  // For each result it is asked of all operands; there may be a thousand of both.
-  unsigned number = operand.getOperandNumber(), inputs = getInputs().size();
-  if (number < inputs)
-    return {};
-  return {{getResult(number - inputs), bufferization::BufferRelation::Equivalent}};
+  return getAliasingResult(*this, operand);
 }
 
 LogicalResult CallOp::bufferize(RewriterBase &rewriter, const bufferization::BufferizationOptions &options,
                                 bufferization::BufferizationState &state) {
-  SmallVector<Value> inputs, outs;
-  auto convert = [&](OperandRange values, SmallVectorImpl<Value> &buffers) {
-    for (Value value : values) {
-      if (!isa<TensorType>(value.getType())) {
-        buffers.push_back(value);
-        continue;
-      }
-      FailureOr<Value> buffer = bufferization::getBuffer(rewriter, value, options, state);
-      if (failed(buffer))
-        return failure();
-      buffers.push_back(*buffer);
-    }
-    return success();
-  };
-  if (failed(convert(getInputs(), inputs)) || failed(convert(getOuts(), outs)))
-    return failure();
-  CallOp::create(rewriter, getLoc(), TypeRange(), getCallee(), inputs, outs);
-  bufferization::replaceOpWithBufferizedValues(rewriter, *this, outs);
-  return success();
+  return bufferizeCall(*this, getCallee(), rewriter, options, state);
 }
 
 //===----------------------------------------------------------------------===//
@@ -320,16 +296,8 @@ bufferization::AliasingValueList AssertOp::getAliasingValues(OpOperand &, const 
 LogicalResult AssertOp::bufferize(RewriterBase &rewriter, const bufferization::BufferizationOptions &options,
                                   bufferization::BufferizationState &state) {
   SmallVector<Value> buffers;
-  for (Value value : getOperands()) {
-    if (!isa<TensorType>(value.getType())) {
-      buffers.push_back(value);
-      continue;
-    }
-    FailureOr<Value> buffer = bufferization::getBuffer(rewriter, value, options, state);
-    if (failed(buffer))
-      return failure();
-    buffers.push_back(*buffer);
-  }
+  if (failed(getBuffers(getOperands(), rewriter, options, state, buffers)))
+    return failure();
   bufferization::replaceOpWithNewBufferizedOp<AssertOp>(rewriter, *this, buffers.front(), getMessage(),
                                                         ValueRange(buffers).drop_front());
   return success();

@@ -25,6 +25,9 @@ def TensorRT_ModuleOp : TensorRT_Op<"module", [IsolatedFromAbove, SymbolTable, S
   let skipDefaultBuilders = 1;
 }
 
+// A tensor, or a scalar of the host, which the network has as an input without dimensions.
+def TensorRT_CallInput : AnyTypeOf<[AnyRankedTensor, AnySignlessIntegerOrIndex]>;
+
 def TensorRT_CallOp : TensorRT_Op<"call", [AttrSizedOperandSegments, DestinationStyleOpInterface,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs an engine in destination style";
@@ -32,10 +35,12 @@ def TensorRT_CallOp : TensorRT_Op<"call", [AttrSizedOperandSegments, Destination
     ```mlir
     %r = tensorrt.call @tensorrt::@main_cluster_0(%a) outs(%o) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     ```
+    All extents of the results are known before the run: the destinations have them. Becomes `tensorrt_runtime.enqueue`.
+
     Constraints: (C1) `callee` is a function in a tensorrt.module; (C2) its argument types agree with `inputs`, pair by pair; (C3) so do
     its result types with `outs` and the results; (C4) there is one result a destination, of the same type.
   }];
-  let arguments = (ins SymbolRefAttr:$callee, Variadic<AnyRankedTensor>:$inputs, Variadic<AnyRankedTensor>:$outs);
+  let arguments = (ins SymbolRefAttr:$callee, Variadic<TensorRT_CallInput>:$inputs, Variadic<AnyRankedTensor>:$outs);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = "$callee `(` $inputs `)` (`outs` `(` $outs^ `)`)? attr-dict `:` functional-type(operands, results)";
   let extraClassDeclaration = [{
@@ -46,9 +51,14 @@ def TensorRT_CallOp : TensorRT_Op<"call", [AttrSizedOperandSegments, Destination
 def TensorRT_CallAllocOp : TensorRT_Op<"call_alloc", [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs an engine that allocates its results";
   let description = [{
+    Extents of results become known while it runs; the results lie row-major without gaps, with offset 0: as tensors here, as buffers
+    with the identity layout in `tensorrt_runtime.enqueue_alloc`, which it becomes and which refuses any other.
+    ```mlir
+    %r = tensorrt.call_alloc @tensorrt::@main_cluster_0(%a) : (tensor<4x6xi1>) -> tensor<2x?xi32>
+    ```
     Constraints: (C1) to (C3) as for tensorrt.call, without destinations.
   }];
-  let arguments = (ins SymbolRefAttr:$callee, Variadic<AnyRankedTensor>:$inputs);
+  let arguments = (ins SymbolRefAttr:$callee, Variadic<TensorRT_CallInput>:$inputs);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = "$callee `(` $inputs `)` attr-dict `:` functional-type(operands, results)";
 }

@@ -4,11 +4,13 @@
 // numbered in TensorRTRuntimeOps.td.
 
 #include "latewood/compiler/Dialect/TensorRTRuntime/TensorRTRuntime.h"
+#include "latewood/compiler/Dialect/DestinationStyleBufferization.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
+using namespace latewood;
 using namespace latewood::tensorrt_runtime;
 
 #include "latewood/compiler/Dialect/TensorRTRuntime/TensorRTRuntimeDialect.cpp.inc"
@@ -75,29 +77,6 @@ static LogicalResult verifyLayouts(Operation *op, StringRef what, TypeRange type
   return success();
 }
 
-static LogicalResult getBuffers(OperandRange values, RewriterBase &rewriter,
-                                const bufferization::BufferizationOptions &options,
-                                bufferization::BufferizationState &state, SmallVectorImpl<Value> &buffers) {
-  for (Value value : values) {
-    if (!isa<TensorType>(value.getType())) {
-      buffers.push_back(value);
-      continue;
-    }
-    FailureOr<Value> buffer = bufferization::getBuffer(rewriter, value, options, state);
-    if (failed(buffer))
-      return failure();
-    buffers.push_back(*buffer);
-  }
-  return success();
-}
-
-static void readOperands(MutableOperandRange operands,
-                         SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
-  for (OpOperand &operand : operands)
-    if (isa<BaseMemRefType>(operand.get().getType()))
-      effects.emplace_back(MemoryEffects::Read::get(), &operand);
-}
-
 //===----------------------------------------------------------------------===//
 // EnqueueOp
 //===----------------------------------------------------------------------===//
@@ -117,10 +96,8 @@ LogicalResult EnqueueOp::verify() {
 }
 
 void EnqueueOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
-  readOperands(getInputsMutable(), effects);
-  for (OpOperand &operand : getOutsMutable())
-    if (isa<BaseMemRefType>(operand.get().getType()))
-      effects.emplace_back(MemoryEffects::Write::get(), &operand);
+  addEffects(getInputsMutable(), MemoryEffects::Read::get(), effects);
+  addEffects(getOutsMutable(), MemoryEffects::Write::get(), effects);
 }
 
 bool EnqueueOp::bufferizesToMemoryRead(OpOperand &operand, const bufferization::AnalysisState &) {
@@ -133,20 +110,12 @@ bool EnqueueOp::bufferizesToMemoryWrite(OpOperand &operand, const bufferization:
 
 bufferization::AliasingValueList EnqueueOp::getAliasingValues(OpOperand &operand,
                                                               const bufferization::AnalysisState &) {
-  if (!isDpsInit(&operand))
-    return {};
-  return {{getTiedOpResult(&operand), bufferization::BufferRelation::Equivalent}};
+  return getAliasingResult(*this, operand);
 }
 
 LogicalResult EnqueueOp::bufferize(RewriterBase &rewriter, const bufferization::BufferizationOptions &options,
                                    bufferization::BufferizationState &state) {
-  SmallVector<Value> inputs, outs;
-  if (failed(getBuffers(getInputs(), rewriter, options, state, inputs)) ||
-      failed(getBuffers(getOuts(), rewriter, options, state, outs)))
-    return failure();
-  EnqueueOp::create(rewriter, getLoc(), TypeRange(), getEngineAttr(), inputs, outs);
-  bufferization::replaceOpWithBufferizedValues(rewriter, *this, outs);
-  return success();
+  return bufferizeCall(*this, getEngineAttr(), rewriter, options, state);
 }
 
 //===----------------------------------------------------------------------===//
@@ -173,7 +142,7 @@ LogicalResult EnqueueAllocOp::verify() {
 }
 
 void EnqueueAllocOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
-  readOperands(getInputsMutable(), effects);
+  addEffects(getInputsMutable(), MemoryEffects::Read::get(), effects);
   for (OpResult result : getResults())
     if (isa<BaseMemRefType>(result.getType()))
       effects.emplace_back(MemoryEffects::Write::get(), result);

@@ -75,7 +75,7 @@ def TensorRTRuntime_EnqueueAllocOp : TensorRTRuntime_Op<"enqueue_alloc", [
   let summary = "Runs an engine that allocates its results";
   let description = [{
     Each result gets memory when the engine knows its shape: that of output slot `slots[i]`, or, where this is -1, temporary memory
-    of the call.
+    of the call: on the host or, by the memory space of its type, on the device.
     ```mlir
     %r = tensorrt_runtime.enqueue_alloc @main_cluster_0(%a) slots [0] : (tensor<?xf32>) -> tensor<?xf32>
     ```

@@ -135,6 +135,24 @@ Ref<runtime::ScalarValue> scalarOf(nb::handle number, ElementType type) {
 
 std::string describe(nb::handle object) { return nb::cast<std::string>(arraysModule().attr("describe")(object)); }
 
+std::string pathOf(nb::handle path, const char *what) {
+  bool isPath = nb::isinstance<nb::str>(path) || nb::isinstance<nb::bytes>(path) || nb::hasattr(path, "__fspath__");
+  if (!isPath)
+    raise(runtime::invalidArgument(std::string(what) + ": expected a path, not " + describe(path)));
+  auto bytes = nb::cast<nb::bytes>(nb::module_::import_("os").attr("fsencode")(path));
+  std::string text(bytes.c_str(), bytes.size());
+  if (text.find('\0') != std::string::npos)
+    raise(runtime::invalidArgument(std::string(what) + ": a path cannot have a null character"));
+  return text;
+}
+
+IntegerTuple toTuple(std::span<const int64_t> values) {
+  nb::list list;
+  for (int64_t value : values)
+    list.append(value);
+  return nb::tuple(list);
+}
+
 // --- The buffer protocol, in ---------------------------------------------------------------------
 
 namespace {
@@ -219,7 +237,16 @@ Ref<MemRefValue> viewOf(nb::handle object, bool isWritable) {
   // JAX's arrays never change, but their DLPack capsules do not say so.
   if (isWritable && nb::cast<bool>(arraysModule().attr("is_jax_array")(object)))
     raise(runtime::invalidArgument("arrays of JAX are read-only"));
-  Ref<MemRefValue> view = importDLPack(object, /*assertCanonicalStrides=*/false).ref;
+  Ref<MemRefValue> view;
+  try {
+    view = importDLPack(object, /*assertCanonicalStrides=*/false).ref;
+  } catch (nb::python_error &error) {
+    // How a producer says that it cannot: elements of another byte order or without a type, a tensor with a gradient.
+    if (!error.matches(PyExc_BufferError))
+      throw;
+    raise(runtime::invalidArgument(
+        describe(object) + " cannot be taken without a conversion: " + nb::cast<std::string>(nb::str(error.value()))));
+  }
   if (isWritable && view->isReadOnly())
     raise(runtime::invalidArgument("the array is read-only"));
   return view;

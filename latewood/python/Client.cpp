@@ -217,7 +217,8 @@ nb::dict statistics(const PyClient &self) {
 } // namespace
 
 void bindClient(nb::module_ &module) {
-  nb::class_<PyStream>(module, "Stream", nb::is_weak_referenceable(), "An ordered queue of work.")
+  nb::class_<PyStream>(module, "Stream", nb::is_weak_referenceable(),
+                       "An ordered queue of work, made by RuntimeClient.create_stream. It keeps what the work needs.")
       .def_prop_ro(
           "ptr", [](const PyStream &self) { return self.ref->handle(); }, "Handle, for interfaces that pass integers.")
       .def(
@@ -230,12 +231,15 @@ void bindClient(nb::module_ &module) {
             }
             check(status);
           },
-          "Waits for everything enqueued so far; raises the first failure since the last sync.");
+          "Waits for everything enqueued so far; raises the first failure since the last sync.")
+      .def("__repr__", [](const PyStream &self) { return "<Stream " + std::to_string(self.ref->handle()) + ">"; });
 
   nb::class_<PyDevice>(module, "Device",
                        "Something that runs code and has memory. The host is the first of every client.")
-      .def("get_name", [](const PyDevice &self) { return self.ref->name(); })
-      .def_prop_ro("index", [](const PyDevice &self) { return self.ref->index(); })
+      .def(
+          "get_name", [](const PyDevice &self) { return self.ref->name(); }, "\"host\".")
+      .def_prop_ro(
+          "index", [](const PyDevice &self) { return self.ref->index(); }, "Its place in get_devices().")
       .def_prop_ro(
           "stream", [](const PyDevice &self) { return PyStream(check(self.ref->stream())); },
           "The device's own stream.")
@@ -244,7 +248,7 @@ void bindClient(nb::module_ &module) {
   nb::class_<PyTrace>(
       module, "Trace",
       "A recording for chrome://tracing and Perfetto, written at its end. The process has one at a time.")
-      .def("start", &PyTrace::start)
+      .def("start", &PyTrace::start, "Begins to record. FailedPreconditionError: the process is recording already.")
       .def("stop", &PyTrace::stop, "Ends the recording and writes it.")
       .def(
           "__enter__",
@@ -254,7 +258,8 @@ void bindClient(nb::module_ &module) {
           },
           nb::rv_policy::reference)
       .def("__exit__", [](const PyTrace &self, nb::args) { self.stop(); })
-      .def_ro("path", &PyTrace::path);
+      .def_ro("path", &PyTrace::path, "The file that is written.")
+      .def("__repr__", [](const PyTrace &self) { return "<Trace '" + self.path + "'>"; });
 
   nb::class_<PyClient>(
       module, "RuntimeClient", nb::is_weak_referenceable(),
@@ -265,24 +270,34 @@ void bindClient(nb::module_ &module) {
           [](PyClient *self, int32_t threads) { new (self) PyClient{check(Client::create({.threadCount = threads}))}; },
           "num_threads"_a = 0,
           "num_threads: threads for parallel loops, the calling one included; 0: LATEWOOD_NUM_THREADS, or else the "
-          "processors "
-          "that the process may use.")
-      .def_prop_ro("num_threads", [](const PyClient &self) { return self.ref->threadCount(); })
-      .def("get_devices",
-           [](const PyClient &self) {
-             std::vector<PyDevice> devices;
-             for (const Ref<runtime::Device> &device : self.ref->devices())
-               devices.emplace_back(device);
-             return devices;
-           })
+          "processors that the process may use.")
+      .def_prop_ro(
+          "num_threads", [](const PyClient &self) { return self.ref->threadCount(); },
+          "Threads for parallel loops, the calling one included.")
+      .def(
+          "get_devices",
+          [](const PyClient &self) {
+            std::vector<PyDevice> devices;
+            for (const Ref<runtime::Device> &device : self.ref->devices())
+              devices.emplace_back(device);
+            return devices;
+          },
+          "The devices; the host is the first.")
       .def("create_memref", createMemRef, nb::arg("first") = nb::none(), nb::arg("second") = nb::none(),
            nb::arg("third") = nb::none(), nb::kw_only(), "shape"_a = nb::none(), "dtype"_a = nb::none(),
            "device"_a = nb::none(), "stream"_a = nb::none(),
-           "create_memref(shape, dtype) gives new memory with undefined contents; create_memref(array, shape=None, "
-           "dtype=None) a copy of an array, reshaped or read as another type of the same size on request.")
-      .def("create_host_memref_view", hostView, "ptr"_a, "shape"_a, "dtype"_a,
-           "A window on memory of somebody else at an address; it must outlive every use of the window.")
-      .def("create_device_memref_view", deviceView, "ptr"_a, "shape"_a, "dtype"_a, "device"_a)
+           R"(create_memref(shape, dtype): new memory, contents undefined, row-major without gaps.
+create_memref(array, shape=None, dtype=None): a copy of an array, reshaped or read as another type of the same size on request.
+
+shape: a tuple or list of extents. dtype: a ScalarTypeCode, a name ("f32"), a NumPy type. device: one of get_devices(). stream:
+    what is enqueued there comes first. Each may be given by position or by name.)")
+      .def(
+          "create_host_memref_view", hostView, "ptr"_a, "shape"_a, "dtype"_a.none(),
+          "A window on memory of somebody else at an address, which must be aligned for the type and outlive every use "
+          "of the window.")
+      .def("create_device_memref_view", deviceView, "ptr"_a, "shape"_a, "dtype"_a.none(), "device"_a,
+           "As create_host_memref_view, for memory of a device. The host is the only device of this build: "
+           "UnimplementedError for any other.")
       .def(
           "create_memref_view_from_dlpack",
           [](const PyClient &, nb::handle capsule, std::optional<bool> canonical) {
@@ -290,12 +305,12 @@ void bindClient(nb::module_ &module) {
           },
           "capsule"_a, "assert_canonical_strides"_a = nb::none(),
           "A window on the memory of a DLPack capsule, which is consumed. With assert_canonical_strides, strides other "
-          "than "
-          "row-major without gaps are an error.")
+          "than row-major without gaps are an error.")
       .def(
           "from_dlpack", [](const PyClient &, nb::handle object) { return importDLPack(object, false); }, "object"_a,
           "A window on the memory of an object with __dlpack__, which it keeps alive.")
-      .def("copy_to_device", copyToDevice, "memref"_a, "device"_a, "stream"_a = nb::none())
+      .def("copy_to_device", copyToDevice, "memref"_a, "device"_a, "stream"_a = nb::none(),
+           "A copy in the memory of a device, made when what is enqueued on the stream is done.")
       .def("copy_to_host", copyToHost, "memref"_a, "existing_memref"_a = nb::none(), "stream"_a = nb::none(),
            "A copy in host memory; with existing_memref, written there, and None is returned.")
       .def(
@@ -303,18 +318,20 @@ void bindClient(nb::module_ &module) {
           [](const PyClient &, nb::handle value, nb::handle type) {
             return PyScalar{scalarOf(value, elementTypeOf(type))};
           },
-          "value"_a, "type"_a)
-      .def("create_stream", [](const PyClient &self) { return PyStream(check(self.ref->createStream())); })
+          "value"_a, "type"_a.none(),
+          "A number as an element of a type. InvalidArgumentError: the type cannot hold it (floats are rounded).")
       .def(
-          "trace",
-          [](const PyClient &, nb::handle path) {
-            return PyTrace{nb::cast<std::string>(nb::module_::import_("os").attr("fspath")(path))};
-          },
-          "path"_a,
+          "create_stream", [](const PyClient &self) { return PyStream(check(self.ref->createStream())); },
+          "A new queue, with a thread of its own.")
+      .def(
+          "trace", [](const PyClient &, nb::handle path) { return PyTrace{pathOf(path, "trace")}; }, "path"_a.none(),
           "with client.trace(path): records what the runtime does on all threads, and writes it as JSON in Chrome's "
           "trace event format.")
       .def("statistics", statistics,
-           "What was taken from the system and given back: allocations, releases, live_bytes, peak_bytes.");
+           "What was taken from the system and given back: allocations, releases, live_bytes, peak_bytes.")
+      .def("__repr__", [](const PyClient &self) {
+        return "RuntimeClient(num_threads=" + std::to_string(self.ref->threadCount()) + ")";
+      });
 
   module.def("default_client", [] { return PyClient{defaultClient()}; }, "The client that calls of an Executable use.");
 }

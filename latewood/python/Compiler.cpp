@@ -45,14 +45,15 @@ nb::object errorClass(const char *name) { return nb::module_::import_("latewood.
   std::string text;
   std::vector<Diagnostic> diagnostics;
   bool isCompilation = false;
+  auto add = [&](const llvm::ErrorInfoBase &failure) { text += (text.empty() ? "" : "\n") + failure.message(); };
   llvm::handleAllErrors(
       std::move(error),
       [&](const CompilationError &failure) {
         isCompilation = true;
-        text = failure.message();
+        add(failure);
         diagnostics = failure.getDiagnostics();
       },
-      [&](const llvm::ErrorInfoBase &other) { text = other.message(); });
+      add);
   if (!isCompilation)
     raiseObject(errorClass("InvalidArgumentError")(toText(text)));
   nb::object failure = errorClass("CompilationError")(toText(text));
@@ -105,7 +106,7 @@ std::string pathOf(nb::handle path) {
 
 nb::bytes toBytes(const Bytes &bytes) { return nb::bytes(reinterpret_cast<const char *>(bytes.data()), bytes.size()); }
 
-// --- Bindings ------------------------------------------------------------------------------------
+// --- Modules --------------------------------------------------------------------------------------
 
 /// Name and type of each public function.
 std::vector<std::pair<std::string, std::string>> functionsOf(const Module &module) {
@@ -134,14 +135,17 @@ void bindDiagnostics(nb::module_ &module) {
       .def_prop_ro(
           "severity", [](const Diagnostic &self) { return stringifySeverity(self.severity).str(); },
           "\"error\", \"warning\", \"remark\" or \"note\".")
-      .def_prop_ro("message", [](const Diagnostic &self) { return toText(self.message); })
+      .def_prop_ro(
+          "message", [](const Diagnostic &self) { return toText(self.message); }, "What was said.")
       .def_prop_ro(
           "location", [](const Diagnostic &self) { return toText(self.location); },
           "file:line:column, or MLIR's text of a location without one.")
-      .def_prop_ro("source_line", [](const Diagnostic &self) { return toText(self.sourceLine); })
+      .def_prop_ro(
+          "source_line", [](const Diagnostic &self) { return toText(self.sourceLine); },
+          "The line of the program at the location, or an empty text.")
       .def_ro("column", &Diagnostic::column, "Counted from 1 in source_line; 0: unknown.")
       .def_ro("pass_name", &Diagnostic::pass, "The pass that was running, or an empty text.")
-      .def_ro("notes", &Diagnostic::notes)
+      .def_ro("notes", &Diagnostic::notes, "What was said with it, each with a location of its own.")
       .def("__str__", [](const Diagnostic &self) { return toText(self.str()); })
       .def("__repr__", [](const Diagnostic &self) { return toText(self.str()); });
 }
@@ -168,9 +172,11 @@ void bindOptions(nb::module_ &module) {
           },
           "arguments"_a = nb::none(), nb::kw_only(), "target"_a = nb::none(), "engines"_a = nb::none(),
           "host"_a = nb::none())
-      .def_rw("target", &Options::target)
-      .def_rw("engines", &Options::engines)
-      .def_rw("host", &Options::host)
+      .def_rw("target", &Options::target,
+              "'native', 'x86-64-v3', 'x86-64-v4', or a CPU as LLVM knows it: what the code may use.")
+      .def_rw("engines", &Options::engines,
+              "The engines that are asked for each operation, in this order: 'cpu', 'tensorrt'.")
+      .def_rw("host", &Options::host, "The form of the host program: 'native' or 'lua'.")
       .def(
           "canonical", [](const Options &self) { return check(self.canonical()); },
           "The options as `--name=value` strings in a fixed order, with the target resolved.")
@@ -203,9 +209,8 @@ void bindModule(nb::module_ &module) {
           },
           nb::kw_only(), "locations"_a = false, "elide_larger_than"_a = nb::none(),
           "Prints it. elide_larger_than: constants with more elements are left out, and the text does not parse back "
-          "to the "
-          "same program.")
-      .def("clone", &Module::clone)
+          "to the same program.")
+      .def("clone", &Module::clone, "A copy, which other runs do not change.")
       .def(
           "verify", [](const Module &self) { check(verify(self)); },
           "Raises a CompilationError unless the module is valid.")
@@ -213,7 +218,13 @@ void bindModule(nb::module_ &module) {
       .def_prop_ro(
           "diagnostics", [](const Module &self) { return self.getDiagnostics(); },
           "Remarks and warnings of the runs so far.")
-      .def("__str__", [](const Module &self) { return toText(self.str()); });
+      .def("__str__", [](const Module &self) { return toText(self.str()); })
+      .def("__repr__", [](const Module &self) {
+        std::string text = "<Module";
+        for (const auto &[name, type] : functionsOf(self))
+          text += " " + name + type;
+        return toText(text + ">");
+      });
 }
 
 void bindReport(nb::module_ &module) {
@@ -223,14 +234,17 @@ void bindReport(nb::module_ &module) {
       .def(nb::init<>())
       .def(
           "html", [](const Report &self) { return toText(self.html()); }, "A page that needs no other file.")
-      .def("json", [](const Report &self) { return toText(self.json()); }, "What the page shows, as JSON.");
+      .def(
+          "json", [](const Report &self) { return toText(self.json()); }, "What the page shows, as JSON (text).")
+      .def("__repr__",
+           [](const Report &self) { return "<Report of " + std::to_string(self.json().size()) + " bytes of JSON>"; });
 }
 
 void bindPipeline(nb::module_ &module) {
   nb::class_<PassStatistics>(module, "PassStatistics", "Time that one pass took.")
-      .def_ro("pass_name", &PassStatistics::pass)
-      .def_ro("phase", &PassStatistics::phase)
-      .def_ro("milliseconds", &PassStatistics::milliseconds)
+      .def_ro("pass_name", &PassStatistics::pass, "The pass as pipelines name it.")
+      .def_ro("phase", &PassStatistics::phase, "The phase that it ran in.")
+      .def_ro("milliseconds", &PassStatistics::milliseconds, "Elapsed time.")
       .def("__repr__", [](const PassStatistics &self) {
         return self.phase + ": " + self.pass + ": " + std::to_string(self.milliseconds) + " ms";
       });
@@ -239,9 +253,10 @@ void bindPipeline(nb::module_ &module) {
       .def_static(
           "for_options",
           [](const StableHLOToExecutableOptions &options) { return check(Pipeline::stableHLOToExecutable(options)); },
-          "options"_a)
+          "options"_a, "The passes that compile StableHLO with these options.")
       .def_static(
-          "parse", [](const std::string &text) { return check(Pipeline::parse(text)); }, "text"_a)
+          "parse", [](const std::string &text) { return check(Pipeline::parse(text)); }, "text"_a,
+          "From text: builtin.module(PASS, …), as str(pipeline) gives it. InvalidArgumentError: it is none.")
       .def_static(
           "phases_text",
           [](const StableHLOToExecutableOptions &options) { return check(Pipeline::phasesText(options)); }, "options"_a,
@@ -282,20 +297,25 @@ void bindPipeline(nb::module_ &module) {
             check(std::move(failure));
             return target;
           },
-          "module"_a, nb::kw_only(), "until"_a = "", "since"_a = "", "dump_dir"_a = nb::none(),
+          "module"_a.none(), nb::kw_only(), "until"_a = "", "since"_a = "", "dump_dir"_a = nb::none(),
           "reproducer"_a = nb::none(), "on_phase"_a = nb::none(), "report"_a = nb::none(),
-          "Runs on the module, which is unchanged on failure, and returns it. until: stop after this phase. since: "
-          "begin after "
-          "this phase, which the module must have finished. dump_dir: a folder for one numbered file after each pass "
-          "that "
-          "changed something. reproducer: a file for the module before a phase that fails. on_phase: called with the "
-          "name of each "
-          "phase before it. report: a Report that collects what the run does.")
+          R"(Runs on the module, which is unchanged on failure, and returns it.
+
+until: stop after this phase.
+since: begin after this phase, which the module must have finished.
+dump_dir: a folder for one numbered file after each pass that changed something.
+reproducer: a file for the module before a phase that fails.
+on_phase: called with the name of each phase before it.
+report: a Report that collects what the run does.
+
+Raises CompilationError where the program is wrong or no engine takes part of it, InvalidArgumentError for an unknown phase.)")
       .def(
           "statistics", [](const Pipeline &self) { return self.getStatistics(); }, "Time of each pass of the last run.")
       .def_prop_ro(
           "one_line", [](const Pipeline &self) { return self.str(); }, "The text on one line.")
       .def("__str__", [](const Pipeline &self) { return self.pretty(); })
+      .def("__repr__",
+           [](const Pipeline &self) { return "<Pipeline of " + std::to_string(self.passes().size()) + " passes>"; })
       .def("__eq__",
            [](const Pipeline &self, nb::handle other) {
              return nb::isinstance<Pipeline>(other) && nb::cast<Pipeline &>(other) == self;

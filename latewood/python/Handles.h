@@ -17,6 +17,7 @@
 #include <nanobind/nanobind.h>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -123,8 +124,13 @@ PyMemRef importDLPack(nb::handle object, bool assertCanonicalStrides);
 runtime::ElementType elementTypeOf(nb::handle object);
 /// One element from a Python number, converted to `type`; fails when it does not fit.
 runtime::Ref<runtime::ScalarValue> scalarOf(nb::handle number, runtime::ElementType type);
-/// "float32 array of shape (3,)", or the name of the Python type: for messages.
+/// "an array of float32 with shape (3,)", or "a value of type" and the Python type: for messages.
 std::string describe(nb::handle object);
+/// A path as the file system spells it, from a str, bytes or os.PathLike. `what` names it in messages.
+std::string pathOf(nb::handle path, const char *what);
+/// Extents or strides as a Python tuple.
+using IntegerTuple = nb::typed<nb::tuple, int64_t, nb::ellipsis>;
+IntegerTuple toTuple(std::span<const int64_t> values);
 
 /// The client of everything that is not given one; made when first asked for.
 const runtime::Ref<runtime::Client> &defaultClient();

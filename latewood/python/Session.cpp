@@ -32,10 +32,7 @@ void makeExecutable(PyExecutable *self, nb::handle data, nb::handle path, bool v
   if (data.is_none() == path.is_none())
     raise(runtime::invalidArgument("Executable: expected either the bytes of a file or path="));
   if (!path.is_none()) {
-    nb::object text = nb::module_::import_("os").attr("fspath")(path);
-    if (nb::isinstance<nb::bytes>(text))
-      text = nb::module_::import_("os").attr("fsdecode")(text);
-    auto name = nb::cast<std::string>(text);
+    std::string name = pathOf(path, "Executable");
     runtime::StatusOr<Ref<Executable>> loaded = runtime::internalError("not loaded");
     {
       nb::gil_scoped_release unlocked;
@@ -85,7 +82,8 @@ nb::typed<nb::list, nb::str> functionNames(const PyExecutable &self) {
 class Items {
 public:
   Items(nb::handle sequence, const char *what) {
-    fast = nb::steal(PySequence_Fast(sequence.ptr(), ""));
+    if (!isText(sequence) && !isArray(sequence))
+      fast = nb::steal(PySequence_Fast(sequence.ptr(), ""));
     if (!fast.is_valid()) {
       PyErr_Clear();
       raise(runtime::invalidArgument(std::string(what) + ": expected a list of values, not " + describe(sequence)));
@@ -95,6 +93,13 @@ public:
   nb::handle operator[](size_t index) const { return PySequence_Fast_GET_ITEM(fast.ptr(), index); }
 
 private:
+  // Sequences to Python, but nobody means their items: `x` was written where `[x]` was meant.
+  static bool isText(nb::handle object) { return PyUnicode_Check(object.ptr()) || PyDict_Check(object.ptr()); }
+  static bool isArray(nb::handle object) {
+    bool isSequence = PyList_CheckExact(object.ptr()) || PyTuple_CheckExact(object.ptr());
+    return !isSequence && (PyObject_CheckBuffer(object.ptr()) || nb::hasattr(object, "__dlpack__"));
+  }
+
   nb::object fast;
 };
 
@@ -104,6 +109,19 @@ std::string position(const FunctionSignature &function, const char *what, size_t
 
 [[noreturn]] void raiseAt(const FunctionSignature &function, const char *what, size_t index, runtime::Status status) {
   raise(std::move(status).withContext(position(function, what, index)));
+}
+
+/// What `work` gives; what it finds wrong is said with the place of the argument or result that it works on.
+template <typename Work>
+auto at(const FunctionSignature &function, const char *what, size_t index, Work &&work) {
+  try {
+    return work();
+  } catch (nb::python_error &error) {
+    // Ours (an InvalidArgumentError), or what a producer says of a value that it cannot give.
+    if (!error.matches(PyExc_ValueError))
+      throw;
+    raiseAt(function, what, index, runtime::invalidArgument(nb::cast<std::string>(nb::str(error.value()))));
+  }
 }
 
 /// The value for argument `index`: ours as it is, an array as a window on it, a Python number as a scalar of the
@@ -118,9 +136,9 @@ Ref<Value> argumentOf(const FunctionSignature &function, size_t index, nb::handl
     const auto &type = function.arguments[index];
     if (type.rank() != 0)
       raiseAt(function, "argument", index, runtime::invalidArgument("expected " + type.str() + ", not a number"));
-    return scalarOf(object, type.elementType);
+    return at(function, "argument", index, [&] { return scalarOf(object, type.elementType); });
   }
-  Ref<MemRefValue> view = viewOf(object, /*isWritable=*/false);
+  Ref<MemRefValue> view = at(function, "argument", index, [&] { return viewOf(object, /*isWritable=*/false); });
   if (!view)
     raiseAt(
         function, "argument", index,
@@ -144,13 +162,7 @@ Ref<Value> outputOf(const FunctionSignature &function, size_t index, nb::handle 
     return nullptr;
   if (nb::isinstance<PyMemRef>(object))
     return nb::inst_ptr<PyMemRef>(object)->ref;
-  Ref<MemRefValue> view;
-  try {
-    view = viewOf(object, /*isWritable=*/true);
-  } catch (nb::python_error &error) {
-    std::string text = nb::cast<std::string>(nb::str(error.value()));
-    raiseAt(function, "result", index, runtime::invalidArgument("cannot write there: " + text));
-  }
+  Ref<MemRefValue> view = at(function, "result", index, [&] { return viewOf(object, /*isWritable=*/true); });
   if (!view)
     raiseAt(function, "result", index,
             runtime::invalidArgument("expected a writable array, a MemRefValue or None, not " + describe(object)));
@@ -232,9 +244,11 @@ nb::handle kept(PyObject *&place, const char *module, const char *name) {
 }
 
 /// Calls with arrays of any kind; results have the kind of the first array. NumPy in, NumPy out is the short way.
-nb::list callArrays(const PySession &self, const std::string &name, nb::handle arguments) {
+nb::list callArrays(const PySession &self, nb::handle name, nb::handle arguments) {
   static PyObject *ndarray, *asarray, *likeArguments;
-  const FunctionSignature *function = check(self.ref->executable()->getFunction(name));
+  if (!nb::isinstance<nb::str>(name))
+    raise(runtime::invalidArgument("function: expected the name of a function, not " + describe(name)));
+  const FunctionSignature *function = check(self.ref->executable()->getFunction(nb::cast<std::string>(name)));
   Items items(arguments, "arguments");
   nb::list results = call(self, *function, items, nb::none(), nullptr, /*mayCopy=*/true);
   bool isNumPy = items.size() != 0 &&
@@ -296,19 +310,20 @@ void bindSession(nb::module_ &module) {
       .def("__init__", makeExecutable, "data"_a = nb::none(), "path"_a = nb::none(), nb::kw_only(), "verify"_a = false,
            "inspect"_a = false,
            "From the bytes of a file (copied) or its path (mapped). verify: check the checksums of constants, too, "
-           "which reads "
-           "the whole file. inspect: load no code, so that a file for another machine opens as well.")
+           "which reads the whole file. inspect: load no code, so that a file for another machine opens as well.")
       .def("serialize", serialize, "The bytes of the file.")
       .def(
           "get_signature",
           [](const PyExecutable &self, const std::string &name) {
             return PySignature{self.ref, check(self.ref->getFunction(name))};
           },
-          "name"_a = "main")
+          "name"_a = "main", "What a function takes and gives. NotFoundError: there is no such function.")
       .def("get_data_segments", dataSegments, "(name, size in bytes) of each raw part of the file.")
       .def_prop_ro("functions", functionNames, "Names of the public functions.")
-      .def_prop_ro("name", [](const PyExecutable &self) { return self.ref->name(); })
-      .def_prop_ro("producer", [](const PyExecutable &self) { return self.ref->producer(); })
+      .def_prop_ro(
+          "name", [](const PyExecutable &self) { return self.ref->name(); }, "The program's name, or an empty text.")
+      .def_prop_ro(
+          "producer", [](const PyExecutable &self) { return self.ref->producer(); }, "The compiler and its version.")
       .def_prop_ro(
           "options", [](const PyExecutable &self) { return self.ref->options(); },
           "The canonical options that it was compiled with.")
@@ -325,10 +340,15 @@ void bindSession(nb::module_ &module) {
             new (self) Options{count, id, std::move(uuid), features.value_or(std::vector<std::string>())};
           },
           "num_devices"_a = 1, "device_id"_a = 0, "nccl_uuid"_a = "", "features"_a = nb::none())
-      .def_rw("num_devices", &Options::deviceCount)
-      .def_rw("device_id", &Options::deviceId)
-      .def_rw("nccl_uuid", &Options::ncclUuid)
-      .def_rw("features", &Options::features);
+      .def_rw("num_devices", &Options::deviceCount, "How many devices the group has.")
+      .def_rw("device_id", &Options::deviceId, "This session's place in the group, from 0.")
+      .def_rw("nccl_uuid", &Options::ncclUuid, "What the members of the group have in common, or an empty text.")
+      .def_rw("features", &Options::features,
+              "Modules that host programs may use, of \"core\" and \"cpu\"; empty: all.")
+      .def("__repr__", [](const Options &self) {
+        return "RuntimeSessionOptions(num_devices=" + std::to_string(self.deviceCount) +
+               ", device_id=" + std::to_string(self.deviceId) + ")";
+      });
 
   nb::class_<PySession>(
       module, "RuntimeSession", nb::is_weak_referenceable(),
@@ -352,17 +372,15 @@ void bindSession(nb::module_ &module) {
           "executable"_a)
       .def("output_shapes", outputShapes,
            nb::sig("def output_shapes(self, name: str, in_args: Sequence[object]) -> list[tuple[int | None, ...]]"),
-           "name"_a, "in_args"_a,
+           "name"_a, "in_args"_a.none(),
            "The shapes that the results of a call with these arguments would have, without the call: from the "
-           "arguments' "
-           "extents and small integers in them. None stands for an extent that only the call itself finds out.")
+           "arguments' extents and small integers in them. None stands for an extent that only the call itself finds "
+           "out.")
       .def("execute_function", executeFunction,
-           nb::sig("def execute_function(self, name: str, in_args: Sequence[object], out_args: Sequence[object | None] "
-                   "| None = "
-                   "None, stream: Stream | int | object | None = None, client: RuntimeClient | None = None) -> "
-                   "list[MemRefValue | "
-                   "ScalarValue]"),
-           "name"_a, "in_args"_a, "out_args"_a = nb::none(), "stream"_a = nb::none(), "client"_a = nb::none(),
+           nb::sig("def execute_function(self, name: str, in_args: Sequence[object], "
+                   "out_args: Sequence[object | None] | None = None, stream: Stream | int | object | None = None, "
+                   "client: RuntimeClient | None = None) -> list[MemRefValue | ScalarValue]"),
+           "name"_a, "in_args"_a.none(), "out_args"_a = nb::none(), "stream"_a = nb::none(), "client"_a = nb::none(),
            R"(Calls a function.
 
 name: the function, "main" in most programs.
@@ -372,13 +390,24 @@ stream: the call takes its place on the stream and this returns at once. What is
     failure of the call itself is raised where the results are looked at, and by Stream.sync(). Arrays of the caller that are
     outputs may be read after Stream.sync() or result.wait(); none may be changed before.
 
-Returns the results as a list. Without a stream they are complete. After an error the session works on.)")
-      .def("_call_arrays", callArrays, "name"_a, "arguments"_a)
+client: taken for the sake of older programs; the session has its own.
+
+Returns the results as a list. Without a stream they are complete. After an error the session works on.
+
+Raises InvalidArgumentError where an argument or an output is not what the signature says (the text names it by number),
+NotFoundError where there is no such function, and what the program itself finds wrong.)")
+      .def("_call_arrays", callArrays, "name"_a.none(), "arguments"_a)
       .def("statistics", statistics,
            "Calls, their time and bytes, what they allocated by purpose, and what the system was asked for.")
       .def(
           "release_cached_memory", [](const PySession &self) { self.ref->releaseCachedMemory(); },
-          "Gives the memory of dropped results back to the system.");
+          "Gives the memory of dropped results back to the system.")
+      .def("__repr__", [](const PySession &self) {
+        std::string text;
+        for (const FunctionSignature &function : self.ref->executable()->functions())
+          text += (text.empty() ? "<RuntimeSession of " : ", ") + function.name;
+        return text + ">";
+      });
 }
 
 } // namespace latewood::python

@@ -34,17 +34,11 @@ struct Bounds {
   std::vector<int64_t> min, max;
 };
 
-nb::tuple toTuple(std::span<const int64_t> values) {
-  nb::list list;
-  for (int64_t value : values)
-    list.append(value);
-  return nb::tuple(list);
-}
-
 const ValueSignature &entry(const std::vector<ValueSignature> &list, int64_t index, const char *what) {
   if (index < 0 || index >= static_cast<int64_t>(list.size()))
     throw nb::index_error(
-        (std::string(what) + " " + std::to_string(index) + " of " + std::to_string(list.size())).c_str());
+        ("there is no " + std::string(what) + " " + std::to_string(index) + ", only " + std::to_string(list.size()))
+            .c_str());
   return list[index];
 }
 
@@ -54,8 +48,7 @@ Bounds boundsOf(const ValueSignature &value) {
   return {value.shape, value.shape};
 }
 
-/// A scalar type where the rank is 0, as in the reference; else the memref type.
-nb::object typeOf(const ValueSignature &value) { return nb::cast(static_cast<const MemRefType &>(value)); }
+MemRefType typeOf(const ValueSignature &value) { return value; }
 
 void bindElementTypes(nb::module_ &module) {
   auto codes = nb::enum_<ElementType>(module, "ScalarTypeCode",
@@ -87,10 +80,12 @@ void bindArrayTypes(nb::module_ &module) {
   nb::class_<PyScalarType>(module, "ScalarType", "The type of a single number.")
       .def(
           "__init__", [](PyScalarType *self, nb::handle code) { new (self) PyScalarType{elementTypeOf(code)}; },
-          "code"_a)
+          "code"_a.none(), "As `get`.")
       .def_static(
-          "get", [](nb::handle code) { return PyScalarType{elementTypeOf(code)}; }, "code"_a)
-      .def_prop_ro("type", [](const PyScalarType &self) { return self.type; })
+          "get", [](nb::handle code) { return PyScalarType{elementTypeOf(code)}; }, "code"_a.none(),
+          "From a ScalarTypeCode, a name ('f32', 'complex<f32>') or a NumPy type.")
+      .def_prop_ro(
+          "type", [](const PyScalarType &self) { return self.type; }, "The element type.")
       .def("__eq__",
            [](const PyScalarType &self, nb::handle other) {
              return nb::isinstance<PyScalarType>(other) && nb::cast<PyScalarType &>(other).type == self.type;
@@ -107,18 +102,24 @@ void bindArrayTypes(nb::module_ &module) {
   nb::class_<MemRefType>(module, "MemRefType",
                          "The type of an array: element type, extents (-1: known only when the program runs), memory "
                          "space. The layout is always row-major without gaps.")
-      .def_static("get", make, "shape"_a, "dtype"_a, "address_space"_a = MemorySpace::host)
-      .def_prop_ro("shape", [](const MemRefType &self) { return toTuple(self.shape); })
+      .def_static(
+          "get", make, "shape"_a, "dtype"_a.none(), "address_space"_a = MemorySpace::host,
+          "shape: extents, -1 for one that only the run knows. dtype: a ScalarTypeCode, a name ('f32'), a NumPy "
+          "type.")
+      .def_prop_ro(
+          "shape", [](const MemRefType &self) { return toTuple(self.shape); }, "Extents in elements, or -1.")
       .def_prop_ro(
           "strides",
-          [](const MemRefType &self) -> nb::object {
+          [](const MemRefType &self) -> std::optional<IntegerTuple> {
             if (!self.hasStaticShape())
-              return nb::none();
+              return std::nullopt;
             return toTuple(runtime::canonicalStrides(self.shape));
           },
           "In elements; None while an extent is unknown.")
-      .def_prop_ro("dtype", [](const MemRefType &self) { return self.elementType; })
-      .def_prop_ro("address_space", [](const MemRefType &self) { return self.space; })
+      .def_prop_ro(
+          "dtype", [](const MemRefType &self) { return self.elementType; }, "The element type.")
+      .def_prop_ro(
+          "address_space", [](const MemRefType &self) { return self.space; }, "Where the memory is.")
       .def("__eq__",
            [](const MemRefType &self, nb::handle other) {
              if (!nb::isinstance<MemRefType>(other))
@@ -131,9 +132,13 @@ void bindArrayTypes(nb::module_ &module) {
 }
 
 void bindSignatures(nb::module_ &module) {
-  nb::class_<Bounds>(module, "Bounds", "The range of an array's extents; equal where the shape is static.")
-      .def("min", [](const Bounds &self) { return self.min; })
-      .def("max", [](const Bounds &self) { return self.max; })
+  nb::class_<Bounds>(
+      module, "Bounds",
+      "The range of an array's extents: one extent where the shape is static, -1 where there are no bounds.")
+      .def(
+          "min", [](const Bounds &self) { return self.min; }, "The least extent of each dimension.")
+      .def(
+          "max", [](const Bounds &self) { return self.max; }, "The largest extent of each dimension.")
       .def("__repr__", [](const Bounds &self) {
         return "Bounds(min=" + runtime::shapeText(self.min) + ", max=" + runtime::shapeText(self.max) + ")";
       });
@@ -143,44 +148,57 @@ void bindSignatures(nb::module_ &module) {
                         "What a function takes and gives. Every result may be written to an array of the caller or be "
                         "allocated, chosen at each call: so results are not counted among the arguments, and "
                         "get_num_output_args() equals get_num_results().")
-      .def_prop_ro("name", [](const Signature &self) { return self.signature->name; })
-      .def("get_num_args", [](const Signature &self) { return self.signature->arguments.size(); })
-      .def("get_num_input_args", [](const Signature &self) { return self.signature->arguments.size(); })
-      .def("get_num_output_args", [](const Signature &self) { return self.signature->results.size(); })
-      .def("get_num_results", [](const Signature &self) { return self.signature->results.size(); })
+      .def_prop_ro(
+          "name", [](const Signature &self) { return self.signature->name; }, "The function's name.")
+      .def(
+          "get_num_args", [](const Signature &self) { return self.signature->arguments.size(); },
+          "The number of arguments.")
+      .def(
+          "get_num_input_args", [](const Signature &self) { return self.signature->arguments.size(); },
+          "The number of arguments.")
+      .def(
+          "get_num_output_args", [](const Signature &self) { return self.signature->results.size(); },
+          "The number of results: each may be written to an array of the caller.")
+      .def(
+          "get_num_results", [](const Signature &self) { return self.signature->results.size(); },
+          "The number of results.")
       .def(
           "get_arg",
           [](const Signature &self, int64_t i) { return typeOf(entry(self.signature->arguments, i, "argument")); },
-          "index"_a)
+          "index"_a, "The type of an argument. IndexError: there is none with this number.")
       .def(
           "get_result",
           [](const Signature &self, int64_t i) { return typeOf(entry(self.signature->results, i, "result")); },
-          "index"_a)
+          "index"_a, "The type of a result. IndexError: there is none with this number.")
       .def(
           "get_arg_name",
           [](const Signature &self, int64_t i) { return entry(self.signature->arguments, i, "argument").name; },
           "index"_a, "The argument's name in the source program, or an empty text.")
       .def(
           "get_result_name",
-          [](const Signature &self, int64_t i) { return entry(self.signature->results, i, "result").name; }, "index"_a)
+          [](const Signature &self, int64_t i) { return entry(self.signature->results, i, "result").name; }, "index"_a,
+          "The result's name in the source program, or an empty text.")
       .def(
           "get_arg_bound",
           [](const Signature &self, int64_t i) { return boundsOf(entry(self.signature->arguments, i, "argument")); },
-          "index"_a)
+          "index"_a, "The extents that an argument may have; each call checks them.")
       .def(
           "get_res_bound",
           [](const Signature &self, int64_t i) { return boundsOf(entry(self.signature->results, i, "result")); },
-          "index"_a)
+          "index"_a, "The extents that a result can have.")
       .def(
           "is_data_dependent",
           [](const Signature &self, int64_t i) { return entry(self.signature->results, i, "result").isDataDependent; },
           "index"_a, "Whether extents of the result are known only when it has been computed.")
-      .def("get_shape_func_name",
-           [](const Signature &self) -> std::optional<std::string> {
-             if (self.signature->shapeFunctionName.empty())
-               return std::nullopt;
-             return self.signature->shapeFunctionName;
-           })
+      .def(
+          "get_shape_func_name",
+          [](const Signature &self) -> std::optional<std::string> {
+            if (self.signature->shapeFunctionName.empty())
+              return std::nullopt;
+            return self.signature->shapeFunctionName;
+          },
+          "The function that computes the shapes of the results (RuntimeSession.output_shapes calls it), or None where "
+          "the signature says them.")
       .def(
           "get_workspace_size", [](const Signature &self) { return self.signature->workspaceBytes; },
           "Bytes of temporary memory of one call; the session keeps them between calls.")

@@ -7,6 +7,8 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+
 namespace latewood::python {
 
 using namespace nb::literals;
@@ -14,13 +16,6 @@ using runtime::ElementType;
 using runtime::MemRefValue;
 
 namespace {
-
-nb::tuple toTuple(std::span<const int64_t> values) {
-  nb::list list;
-  for (int64_t value : values)
-    list.append(value);
-  return nb::tuple(list);
-}
 
 /// value[index]: integers (an error out of range), slices with any step (cut to the range, as Python's do), one
 /// ellipsis.
@@ -82,6 +77,21 @@ PyMemRef subscript(const PyMemRef &self, nb::handle index) {
   return {check(MemRefValue::create(value.storage(), bytes, value.elementType(), shape, strides))};
 }
 
+/// The name of a method as a template argument.
+struct MethodName {
+  template <size_t N>
+  consteval MethodName(const char (&name)[N]) {
+    std::copy_n(name, N, text);
+  }
+  char text[16] = {};
+};
+
+/// A method of NumPy's arrays that makes a number of the only element.
+template <MethodName method>
+nb::object numberOf(nb::handle self) {
+  return nb::module_::import_("latewood._arrays").attr("to_numpy")(self).attr(method.text)();
+}
+
 nb::object scalarData(const PyScalar &self) {
   int32_t size = runtime::bytesOf(self.ref->elementType());
   nb::bytes bytes(static_cast<const char *>(self.ref->data()), size);
@@ -94,19 +104,25 @@ void bindValues(nb::module_ &module) {
   nb::class_<PyMemRef>(
       module, "MemRefValue", nb::type_slots(memRefSlots), nb::is_weak_referenceable(),
       "An array: a typed, shaped window on memory that it keeps alive. np.asarray(value), memoryview(value) and "
-      "from_dlpack(value) share the memory and keep it alive in turn.")
+      "from_dlpack(value) share the memory and keep it alive in turn. Made by RuntimeClient.create_memref and by "
+      "calls.")
       .def_prop_ro(
           "ptr", [](const PyMemRef &self) { return reinterpret_cast<uintptr_t>(self.ref->data()); },
           "Address of the first element.")
-      .def_prop_ro("shape", [](const PyMemRef &self) { return toTuple(self.ref->shape()); })
+      .def_prop_ro(
+          "shape", [](const PyMemRef &self) { return toTuple(self.ref->shape()); }, "Extents in elements.")
       .def_prop_ro(
           "strides", [](const PyMemRef &self) { return toTuple(self.ref->strides()); }, "In elements.")
-      .def_prop_ro("dtype", [](const PyMemRef &self) { return self.ref->elementType(); })
-      .def_prop_ro("address_space", [](const PyMemRef &self) { return self.ref->space(); })
+      .def_prop_ro(
+          "dtype", [](const PyMemRef &self) { return self.ref->elementType(); }, "The element type.")
+      .def_prop_ro(
+          "address_space", [](const PyMemRef &self) { return self.ref->space(); }, "Where the memory is.")
       .def_prop_ro(
           "nbytes", [](const PyMemRef &self) { return self.ref->sizeInBytes(); },
           "Bytes of the elements, without gaps between them.")
-      .def_prop_ro("read_only", [](const PyMemRef &self) { return self.ref->isReadOnly(); })
+      .def_prop_ro(
+          "read_only", [](const PyMemRef &self) { return self.ref->isReadOnly(); },
+          "Whether it cannot be a call's output: a window on memory that its owner does not let others change.")
       .def(
           "ref_count", [](const PyMemRef &self) { return self.ref->storage()->referenceCount(); },
           "How many values, NumPy arrays and DLPack tensors share the memory.")
@@ -116,8 +132,7 @@ void bindValues(nb::module_ &module) {
       .def(
           "wait", [](const PyMemRef &self) { waitUntilReady(*self.ref); },
           "Waits for a call on a stream that is going to write it, and raises its failure. Looking at the elements "
-          "does that, "
-          "too; only an array that was given as an output needs it, or Stream.sync().")
+          "does that, too; only an array that was given as an output needs it, or Stream.sync().")
       .def(
           "numpy", [](nb::handle self) { return nb::module_::import_("latewood._arrays").attr("to_numpy")(self); },
           "A NumPy array on the same memory; element types that NumPy does not have are those of ml_dtypes.")
@@ -126,7 +141,13 @@ void bindValues(nb::module_ &module) {
           [](nb::handle self, nb::handle dtype, nb::handle copy) {
             return nb::module_::import_("latewood._arrays").attr("as_array")(self, dtype, copy);
           },
-          "dtype"_a = nb::none(), "copy"_a = nb::none())
+          "dtype"_a = nb::none(), "copy"_a = nb::none(), "NumPy's protocol: np.asarray(value) and np.array(value).")
+      .def("item", numberOf<"item">, nb::sig("def item(self) -> bool | int | float | complex"),
+           "The only element as a Python number. ValueError: there are more.")
+      .def("__int__", numberOf<"__int__">, nb::sig("def __int__(self) -> int"))
+      .def("__float__", numberOf<"__float__">, nb::sig("def __float__(self) -> float"))
+      .def("__complex__", numberOf<"__complex__">, nb::sig("def __complex__(self) -> complex"))
+      .def("__bool__", numberOf<"__bool__">, nb::sig("def __bool__(self) -> bool"))
       .def(
           "_with_dtype",
           [](const PyMemRef &self, ElementType type) {
@@ -137,7 +158,8 @@ void bindValues(nb::module_ &module) {
                 MemRefValue::create(value.storage(), value.offsetInBytes(), type, value.shape(), value.strides()))};
           },
           "dtype"_a)
-      .def("__getitem__", subscript, "index"_a)
+      .def("__getitem__", subscript, "index"_a.none(),
+           "Part of the array, on the same memory: integers, slices with any step, and one ellipsis.")
       .def("__len__",
            [](const PyMemRef &self) -> int64_t {
              if (self.ref->rank() == 0)
@@ -150,8 +172,10 @@ void bindValues(nb::module_ &module) {
       .def("__repr__", [](const PyMemRef &self) { return self.ref->str(); });
 
   nb::class_<PyScalar>(module, "ScalarValue",
-                       "One number with a type; accepted where a function takes an array of rank 0.")
-      .def_prop_ro("type", [](const PyScalar &self) { return self.ref->elementType(); })
+                       "One number with a type; accepted where a function takes an array of rank 0. Made by "
+                       "RuntimeClient.create_scalar.")
+      .def_prop_ro(
+          "type", [](const PyScalar &self) { return self.ref->elementType(); }, "The element type.")
       .def_prop_ro("data", scalarData, "The number as Python's int, float, bool or complex.")
       .def("__repr__", [](const PyScalar &self) {
         return nb::cast<std::string>(nb::str(scalarData(self))) + " : " +

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 import latewood
-from latewood import CompilationError, DataCorruptionError, InvalidArgumentError, LatewoodError, NotFoundError
+from latewood import (
+    CompilationError,
+    DataCorruptionError,
+    InvalidArgumentError,
+    LatewoodError,
+    NotFoundError,
+    UnavailableError,
+)
 
 A = np.arange(4, dtype=np.float32)
 
@@ -66,6 +73,10 @@ def test_not_bytecode():
 def test_not_a_program():
     with pytest.raises(InvalidArgumentError, match="expected StableHLO"):
         latewood.compile(42)
+    with pytest.raises(InvalidArgumentError, match=r"jax\.jit\(f\)\.lower"):
+        latewood.compile(lambda x: x)
+    with pytest.raises(InvalidArgumentError, match="not Unicode at position 2"):
+        latewood.compile("//\udc80")
     with pytest.raises(NotFoundError, match=r"nosuch\.mlir"):
         latewood.compile("nosuch.mlir")
 
@@ -78,6 +89,13 @@ def test_options():
         latewood.compile(text, ["--target=pdp11"])
     with pytest.raises(InvalidArgumentError, match="list of"):
         latewood.compile(text, "--target=native")
+
+
+def test_report_that_cannot_be_written(tmp_path):
+    with pytest.raises(UnavailableError, match="cannot write the report"):
+        latewood.compile("func.func @main() {\n  return\n}", report=tmp_path / "nowhere" / "page.html")
+    with pytest.raises(InvalidArgumentError, match="expected a path or a Report"):
+        latewood.compile("func.func @main() {\n  return\n}", report=3)
 
 
 # --- Files --------------------------------------------------------------------------------------------------------------
@@ -103,6 +121,18 @@ def test_foreign_and_truncated_files(add, tmp_path):
         latewood.load(tmp_path / "nowhere.lwx")
     with pytest.raises(LatewoodError):
         latewood.load(tmp_path)
+    for wrong in (None, 3, add):
+        with pytest.raises(InvalidArgumentError, match="expected a path"):
+            latewood.load(wrong)
+    with pytest.raises(InvalidArgumentError, match="null character"):
+        latewood.load(str(path) + "\0.lwx")
+
+
+def test_file_that_cannot_be_written(add, tmp_path):
+    for path in (tmp_path, tmp_path / "nowhere" / "file.lwx"):
+        with pytest.raises(UnavailableError, match="cannot write"):
+            add.save(path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_flipped_bits(add):
@@ -156,6 +186,14 @@ def test_other_cpu(add_text, tmp_path):
         ([A, "four"], ["argument 1", "str"]),
         ([A, None], ["argument 1", "None"]),
         ([A, 1.5], ["argument 1", "memref<4xf32>"]),
+        ([A, [1.0, 2.0, 3.0, 4.0]], ["argument 1", "list"]),
+        ([A, A.astype(">f4")], ["argument 1", ">f4", "byte order"]),
+        ([A, A.astype(np.longdouble)], ["argument 1", "float"]),
+        ([A, A.astype(object)], ["argument 1", "object"]),
+        ([A, A.astype(str)], ["argument 1", "<U"]),
+        ([A, np.zeros(4, [("x", "f4")])], ["argument 1"]),
+        ([A, np.zeros(4, "M8[s]")], ["argument 1", "datetime64"]),
+        ([A, A[:0]], ["argument 1", "4", "0"]),
     ],
 )
 def test_wrong_arguments(add, session, arguments, words):
@@ -167,6 +205,22 @@ def test_wrong_arguments(add, session, arguments, words):
         assert info.value.code == "InvalidArgument"
     np.testing.assert_array_equal(add(A, A), A + A)
     np.testing.assert_array_equal(np.asarray(session.execute_function("main", in_args=[A, A])[0]), A + A)
+
+
+def test_arguments_that_are_no_list(session):
+    for arguments in (A, None, "main", {"a": A}, 3):
+        with pytest.raises(InvalidArgumentError, match="in_args: expected a list of values, not "):
+            session.execute_function("main", in_args=arguments)
+        with pytest.raises(InvalidArgumentError, match="in_args"):
+            session.output_shapes("main", arguments)
+
+
+def test_numbers_that_do_not_fit():
+    executable = latewood.compile("func.func @main(%a: tensor<i8>) -> tensor<i8> {\n  return %a : tensor<i8>\n}")
+    for number, word in ((1.5, "whole"), (float("nan"), "whole"), (200, "-128 to 127"), (1j, "real")):
+        with pytest.raises(InvalidArgumentError, match="argument 0") as info:
+            executable(number)
+        assert word in str(info.value)
 
 
 def test_not_contiguous(session):
@@ -192,6 +246,8 @@ def test_misaligned(add):
         ([jnp.zeros(4, jnp.float32)], ["result 0", "read-only"]),
         (["out"], ["result 0", "str"]),
         (5, ["out_args"]),
+        (A, ["out_args", "expected a list", "float32"]),
+        ([A.astype(">f4")], ["result 0", "byte order"]),
     ],
 )
 def test_wrong_outputs(session, outputs, words):
@@ -210,9 +266,11 @@ def test_read_only_output(session):
     assert (out == 0).all()
 
 
-def test_unknown_function(session):
+def test_unknown_function(add, session):
     with pytest.raises(NotFoundError, match="main"):
         session.execute_function("mian", in_args=[A, A])
+    with pytest.raises(InvalidArgumentError, match="expected the name of a function"):
+        add(A, A, function=None)
 
 
 def test_wrong_stream(session):

@@ -92,6 +92,18 @@ def test_create_with_shape_and_type(client):
         client.create_memref(object())
 
 
+def test_numbers_from_values(client):
+    """A value of one element is a number, as an array of NumPy is; the bytes of one are never read as text."""
+    six = client.create_memref(np.int8(ord("6")))
+    assert (int(six), float(six), complex(six), bool(six), six.item()) == (54, 54.0, 54 + 0j, True, 54)
+    assert not client.create_memref(np.float32(0))
+    assert client.create_memref(np.array([[1.5]])).item() == 1.5
+    several = client.create_memref(np.arange(3))
+    for number in (int, float, bool, type(several).item):
+        with pytest.raises((TypeError, ValueError)):
+            number(several)
+
+
 def test_slices(client):
     array = np.arange(60).reshape(3, 4, 5)
     value = client.create_memref(array)

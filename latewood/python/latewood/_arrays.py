@@ -135,7 +135,7 @@ def scalar_bytes(number: Any, code: ScalarTypeCode) -> bytes:
     dtype = dtype_of(code)
     real = dtype.kind != "c"
     if isinstance(number, complex) and real:
-        raise InvalidArgumentError(f"a complex number is not a {code.spelling}")
+        raise InvalidArgumentError(f"expected a real number for {code.spelling}, not {number}")
     if dtype.kind in "iu" or code.spelling in ("i2", "i4", "ui2", "ui4"):
         bits, signed = int(code.spelling.lstrip("ui")), code.spelling.startswith("i")
         low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
@@ -166,6 +166,7 @@ def describe(value: Any) -> str:
 
 
 def is_jax_array(value: Any) -> bool:
+    """Whether it is an array of JAX, which need not be imported."""
     module = type(value).__module__
     return module.startswith(("jaxlib", "jax.")) or module == "jax"
 

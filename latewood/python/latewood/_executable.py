@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
 from . import _runtime
-from .errors import InvalidArgumentError, LatewoodError
+from .errors import InvalidArgumentError, UnavailableError
 
 
 class Executable(_runtime.Executable):
@@ -29,6 +30,19 @@ class Executable(_runtime.Executable):
         self._idle: list[_runtime.RuntimeSession] = []
 
     def __call__(self, *arguments: Any, function: str = "main") -> Any:
+        """Calls a function of the executable.
+
+        Args:
+            arguments: one value for each argument of the signature (`get_signature(function)`).
+            function: its name.
+
+        Returns:
+            One array, or a tuple where the function has several results or none.
+
+        Raises:
+            InvalidArgumentError: an argument is not what the signature says; the text names it by number.
+            NotFoundError: there is no such function.
+        """
         try:
             session = self._idle.pop()
         except IndexError:
@@ -41,22 +55,32 @@ class Executable(_runtime.Executable):
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the file. What is at `path` is replaced at once and as a whole, so that a program that has the old file
-        mapped keeps its contents."""
+        mapped keeps its contents.
+
+        Raises:
+            UnavailableError: the file cannot be written.
+        """
         target = Path(path)
-        # A device, a pipe, a link: renaming would put a file in its place.
-        in_place = target.is_symlink() or (target.exists() and not target.is_file())
-        written = target if in_place else target.with_name(f".{target.name}.{os.getpid()}")
+        data = self.serialize()
+        # A device, a pipe: renaming would put a file in its place. And so it would with a link.
+        in_place = target.exists() and not target.is_file()
+        place = target.resolve() if target.is_symlink() else target
+        written = place if in_place else place.with_name(f".{place.name}.{os.getpid()}-{threading.get_ident()}")
         try:
-            written.write_bytes(self.serialize())
-            if not in_place:
-                os.replace(written, target)
+            try:
+                written.write_bytes(data)
+                if not in_place:
+                    os.replace(written, place)
+            except BaseException:
+                if not in_place:
+                    written.unlink(missing_ok=True)
+                raise
         except OSError as error:
-            if not in_place:
-                written.unlink(missing_ok=True)
-            raise LatewoodError(f"cannot write '{target}': {error.strerror or error}", "Unavailable") from None
+            raise UnavailableError(f"cannot write '{target}': {error.strerror or error}") from None
 
     def __repr__(self) -> str:
-        return f"<latewood.Executable {self.name!r}: {'; '.join(str(self.get_signature(f)) for f in self.functions)}>"
+        name = f" {self.name!r}" if self.name else ""
+        return f"<latewood.Executable{name}: {'; '.join(str(self.get_signature(f)) for f in self.functions)}>"
 
     def __reduce__(self):
         return Executable, (self.serialize(),)
@@ -77,4 +101,6 @@ def load(path: str | os.PathLike, *, verify: bool = False) -> Executable:
     """
     if isinstance(path, (bytes, bytearray, memoryview)):
         raise InvalidArgumentError("load: expected a path; for the bytes of a file there is latewood.Executable(data)")
+    if not isinstance(path, (str, os.PathLike)):
+        raise InvalidArgumentError(f"load: expected a path, not a value of type {type(path).__qualname__}")
     return Executable(path=path, verify=verify)

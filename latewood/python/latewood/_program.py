@@ -24,16 +24,25 @@ def source_of(program: Any) -> tuple[bytes, str]:
     if isinstance(program, os.PathLike):
         return _read(Path(program))
     if isinstance(program, str):
-        return _read(Path(program)) if _is_path(program) else (program.encode(), "<string>")
+        return _read(Path(program)) if _is_path(program) else (_encode(program), "<string>")
     text = _text_of(program)
     if text is None:
+        hint = "; a function is lowered first: jax.jit(f).lower(*arguments)" if callable(program) else ""
         raise InvalidArgumentError(
             f"compile: expected StableHLO as text, bytes, a path, or an object with as_text(), mlir_module() or a module "
             f"text form (JAX's Lowered, Exported, ir.Module), not {type(program).__module__}.{type(program).__qualname__}"
+            + hint
         )
-    if isinstance(text, bytes):
-        return text, f"<{type(program).__name__}>"
-    return text.encode(), f"<{type(program).__name__}>"
+    return text if isinstance(text, bytes) else _encode(text), f"<{type(program).__name__}>"
+
+
+def _encode(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidArgumentError(
+            f"compile: the text is not Unicode at position {error.start}: {error.reason}"
+        ) from None
 
 
 def _is_path(text: str) -> bool:

@@ -68,7 +68,8 @@ class FailedPreconditionError(LatewoodError):
 
 
 class UnavailableError(LatewoodError):
-    """This machine lacks something that the program needs: a CPU feature, a device, a vendor library."""
+    """This machine lacks something that is needed (a CPU feature, a device, a vendor library), or a file cannot be read or
+    written."""
 
     code = "Unavailable"
 
@@ -80,7 +81,11 @@ class InternalError(LatewoodError, RuntimeError):
 
 
 class CompilationError(LatewoodError):
-    """A program that does not compile. The message shows each diagnostic with its location in the source."""
+    """A program that does not compile. The message shows each diagnostic with its location in the source.
+
+    Attributes:
+        diagnostics: the diagnostics as objects (latewood.compiler.Diagnostic).
+    """
 
     code = "Compilation"
 

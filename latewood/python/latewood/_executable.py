@@ -62,9 +62,10 @@ class Executable(_runtime.Executable):
         """
         target = Path(path)
         data = self.serialize()
-        # A device, a pipe: renaming would put a file in its place. And so it would with a link.
+        # Renaming would put a file in the place of a device or a pipe, and of a link: it is what the link leads to that is
+        # replaced.
         in_place = target.exists() and not target.is_file()
-        place = target.resolve() if target.is_symlink() else target
+        place = target if in_place or not target.is_symlink() else target.resolve()
         written = place if in_place else place.with_name(f".{place.name}.{os.getpid()}-{threading.get_ident()}")
         try:
             try:

@@ -2,11 +2,13 @@
 // The `cpu` dialect: verifiers, memory effects and bufferization. The constraints are numbered in CPUOps.td.
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
+#include "latewood/compiler/Dialect/DestinationStyleBufferization.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
+using namespace latewood;
 using namespace latewood::cpu;
 
 #include "latewood/compiler/Dialect/CPU/CPUDialect.cpp.inc"
@@ -250,16 +252,8 @@ LogicalResult ContractOp::bufferize(RewriterBase &rewriter, const bufferization:
   if (!isa<TensorType>(getInit().getType()))
     return success();
   SmallVector<Value> operands;
-  for (Value operand : getOperands()) {
-    if (!isa<TensorType>(operand.getType())) {
-      operands.push_back(operand);
-      continue;
-    }
-    FailureOr<Value> buffer = bufferization::getBuffer(rewriter, operand, options, state);
-    if (failed(buffer))
-      return failure();
-    operands.push_back(*buffer);
-  }
+  if (failed(getBuffers(getOperands(), rewriter, options, state, operands)))
+    return failure();
   auto onBuffers = ContractOp::create(rewriter, getLoc(), TypeRange(), operands, (*this)->getAttrs());
   onBuffers.getEpilogue().takeBody(getEpilogue());
   bufferization::replaceOpWithBufferizedValues(rewriter, *this, operands.back());

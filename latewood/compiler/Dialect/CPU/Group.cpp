@@ -3,12 +3,14 @@
 // The constraints are numbered in GroupOps.td.
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
+#include "latewood/compiler/Dialect/DestinationStyleBufferization.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
+using namespace latewood;
 using namespace latewood::cpu;
 
 //===----------------------------------------------------------------------===//
@@ -100,22 +102,10 @@ bufferization::AliasingValueList GroupOp::getAliasingValues(OpOperand &operand, 
 
 LogicalResult GroupOp::bufferize(RewriterBase &rewriter, const bufferization::BufferizationOptions &options,
                                  bufferization::BufferizationState &state) {
-  auto convert = [&](OperandRange values, SmallVectorImpl<Value> &buffers) -> LogicalResult {
-    for (Value value : values) {
-      if (!isTensor(value)) {
-        buffers.push_back(value);
-        continue;
-      }
-      FailureOr<Value> buffer = bufferization::getBuffer(rewriter, value, options, state);
-      if (failed(buffer))
-        return failure();
-      buffers.push_back(*buffer);
-    }
-    return success();
-  };
   SmallVector<Value> inputs, outs;
   rewriter.setInsertionPoint(*this);
-  if (failed(convert(getInputs(), inputs)) || failed(convert(getOuts(), outs)))
+  if (failed(getBuffers(getInputs(), rewriter, options, state, inputs)) ||
+      failed(getBuffers(getOuts(), rewriter, options, state, outs)))
     return failure();
   auto onBuffers = GroupOp::create(rewriter, getLoc(), TypeRange(), inputs, outs);
   onBuffers->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());

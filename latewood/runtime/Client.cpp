@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the client makes: memory, copies, windows, streams. Sizes are checked before anything is allocated.
 
 #include "latewood/runtime/Client.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Both forms of the protocol: the tensor of version 1, and the older one without flags. A tensor that is exported holds
+// its value; one that is imported becomes the storage of a value.
 
 #include "latewood/runtime/DLPack.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Blocks from malloc or from mmap, by size, and what is counted of them.
 
 #include "latewood/runtime/Memory.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The life of a slot: begin (what did the caller give, what may be written in place), request, shape, and at the end
+// finish (copies, results) or abandon.
 
 #include "latewood/runtime/OutputSlots.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Taking and giving back of blocks, and when they go to the system.
 
 #include "latewood/runtime/ResultPool.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Storage that is owned and storage that is a view, and the event that a reader waits for.
 
 #include "latewood/runtime/Storage.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// How loops are opened, joined, and left: the slots of Workers.h, and the threads that sleep while there is none.
 
 #include "latewood/runtime/Workers.h"
 

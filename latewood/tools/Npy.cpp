@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reading and writing of .npy and .npz; what the header of an array may be is checked before its bytes are looked at.
 
 #include "latewood/tools/Npy.h"
 #include "latewood/runtime/OutputFile.h"

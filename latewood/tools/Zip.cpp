@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The records of the zip format, read with a check of every offset and size, and written.
 
 #include "latewood/tools/Zip.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Finds boolean constants in the text by their type, and packs their digits; PredicateBlobs.h says why.
+
 #include "latewood/compiler/Import/PredicateBlobs.h"
 #include "llvm/ADT/StringExtras.h"
 

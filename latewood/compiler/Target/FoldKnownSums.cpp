@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Sums of operands that are known to be zero become zero, before LLVM's instruction selection sees them.
+
 #include "latewood/compiler/Target/FoldKnownSums.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The `chlo` dialect: result types and verifiers. The constraints are numbered in CHLOOps.td.
+
 #include "latewood/compiler/Dialect/CHLO/CHLO.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// StableHLO's own syntax where the declarative form does not reach: type lists that are written once when all types are
+// equal, ranges of slices, dimension numbers, precision, windows. What is printed is what is read.
+
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 
 using namespace mlir;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The checks of Regions.h. Messages say what the region had to be, and what it is.
+
 #include "latewood/compiler/Dialect/StableHLO/Regions.h"
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What conversions to TensorRT are written in; the functions are described in LayerBuilder.h.
+
 #include "latewood/compiler/Engines/TensorRT/LayerBuilder.h"
 
 using namespace mlir;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Which arguments of a cluster function are inputs of its network: not the destinations, and no extent that nothing
+// reads. Asked by what builds the network and by what calls the engine.
 
 #include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "latewood/compiler/Engines/TensorRT/EngineBuilder.h"

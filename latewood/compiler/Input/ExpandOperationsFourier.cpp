@@ -192,9 +192,13 @@ Results expandFft(Builder &b, Operation *op) {
   if (!part.isF32() && !part.isF64())
     return op->emitError() << "a Fourier transform of element type " << operand.element() << " is not supported";
   int64_t rank = operand.rank(), count = fft.getFftLength().size(), length = fft.getFftLength().back();
-  if (llvm::any_of(operand.shape().take_back(count), isDynamic))
-    return op->emitError() << "a Fourier transform along a dynamic dimension is not supported: " << operand.type();
   FftType kind = fft.getFftType();
+  // Lengths are attributes: an extent that the type does not know is known all the same, and the host checks it.
+  SmallVector<int64_t> known(operand.shape());
+  for (auto [i, extent] : llvm::enumerate(fft.getFftLength()))
+    known[rank - count + i] = kind == FftType::IRFFT && static_cast<int64_t>(i) == count - 1 ? extent / 2 + 1 : extent;
+  if (operand.shape() != ArrayRef(known))
+    operand = Tensor(b, stablehlo::ConvertOp::create(b, operand.type().clone(known), operand));
   bool inverse = kind == FftType::IFFT || kind == FftType::IRFFT;
   Pair x;
   if (kind == FftType::RFFT) {
@@ -221,7 +225,7 @@ Results expandFft(Builder &b, Operation *op) {
       x = {concatenate({x.re, mirror(x.re)}, rank - 1), concatenate({x.im, -mirror(x.im)}, rank - 1)};
     return SmallVector<Value>{transformAlong(x, rank - 1, inverse).re};
   }
-  return SmallVector<Value>{stablehlo::ComplexOp::create(b, type, x.re, x.im)};
+  return SmallVector<Value>{stablehlo::ComplexOp::create(b, x.re.type().clone(type.getElementType()), x.re, x.im)};
 }
 
 } // namespace

@@ -158,6 +158,86 @@ Bits philoxBits(const Tensor &key, const Tensor &counter, ArrayRef<int64_t> shap
 }
 
 //===----------------------------------------------------------------------===//
+// Tensors of bits whose shape is known when the program runs
+//===----------------------------------------------------------------------===//
+
+/// The extents, and for each element its number in row-major order. What is spread over the elements has their shape
+/// once an OpenShapes is closed with `numbers`.
+struct Places {
+  SmallVector<Tensor> extents;
+  Tensor count, numbers;
+
+  Places(Builder &b, Operation *op, Value shape, RankedTensorType type) {
+    Type word = getUnsigned(b, 64);
+    auto numberAlong = [&](int64_t dim) {
+      return Tensor(b, stablehlo::DynamicIotaOp::create(b, type.clone(word), shape, dim));
+    };
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      extents.push_back(convert(reshape(slice(Tensor(b, shape), 0, dim, dim + 1), {}), word));
+    count = extents.back();
+    Tensor last = numberAlong(type.getRank() - 1);
+    numbers = last;
+    OpenShapes open(b);
+    for (int64_t dim = type.getRank() - 2; dim >= 0; --dim) {
+      numbers = numbers + numberAlong(dim) * spread(count);
+      count = count * extents[dim];
+    }
+    (void)open.close(op, ValueRange{last});
+  }
+
+  Tensor spread(const Tensor &number) const { return latewood::input::spread(number, numbers.shape()); }
+};
+
+/// As for a shape that is known, but every element computes its pair of words.
+Bits threefry32(const Tensor &key, const Tensor &counter, const Places &places) {
+  Tensor one = scalar(key.builder(), key.element(), 1);
+  auto isOdd = [&](const Tensor &extent) { return (extent & one) != 0.0; };
+  // The dimension that is halved: its extent, and the products of those behind it and of all others.
+  Tensor extent = places.extents.back(), behind = one, others = one, passed = extent;
+  for (const Tensor &candidate : llvm::drop_begin(llvm::reverse(places.extents))) {
+    Tensor isTaken = !isOdd(candidate) | (isOdd(extent) & (extent <= candidate));
+    others = select(isTaken, passed, others * candidate);
+    behind = select(isTaken, passed, behind);
+    extent = select(isTaken, candidate, extent);
+    passed = passed * candidate;
+  }
+  Tensor half = (extent + one) >> 1;
+  Tensor rest = places.numbers / places.spread(behind), within = remainder(places.numbers, places.spread(behind));
+  Tensor place = remainder(rest, places.spread(extent)), before = rest / places.spread(extent);
+  Tensor pair = (before * places.spread(half) + (place >> 1)) * places.spread(behind) + within;
+  Tensor numbers = pair + places.spread(counter);
+  Pair words = threefry({low32(numbers), high32(numbers)}, {places.spread(low32(key)), places.spread(high32(key))});
+  Tensor isFirst = (place & place.likeInteger(1)) == 0.0;
+  return {select(isFirst, words[0], words[1]), counter + half * others};
+}
+
+Bits threefry64(const Tensor &key, const Tensor &counter, const Places &places) {
+  Tensor numbers = places.numbers + places.spread(counter);
+  Pair words = threefry({low32(numbers), high32(numbers)}, {places.spread(low32(key)), places.spread(high32(key))});
+  return {join64(words[0], words[1]), counter + places.count};
+}
+
+/// As for a number of words that is known, but every element computes its group of four.
+Bits philoxBits(const Tensor &key, const Tensor &counter, const Places &places, bool is64) {
+  Tensor low = reshape(slice(counter, 0, 0, 1), {});
+  Tensor high = counter.extent(0) == 2 ? reshape(slice(counter, 0, 1, 2), {}) : key;
+  unsigned perGroup = is64 ? 1 : 2; // the logarithm
+  Tensor lows = places.spread(low) + (places.numbers >> perGroup), highs = places.spread(high);
+  highs = select(lows < places.spread(low), highs + highs.likeInteger(1), highs);
+  Quad mixed = philox({low32(lows), high32(lows), low32(highs), high32(highs)},
+                      {places.spread(low32(key)), places.spread(high32(key))});
+  auto isBit = [&](uint64_t bit) { return (places.numbers & places.numbers.likeInteger(bit)) != 0.0; };
+  Tensor bits = is64 ? select(isBit(1), join64(mixed[2], mixed[3]), join64(mixed[0], mixed[1]))
+                     : select(isBit(2), select(isBit(1), mixed[3], mixed[2]), select(isBit(1), mixed[1], mixed[0]));
+  Tensor groups = (places.count + places.count.likeInteger((1 << perGroup) - 1)) >> perGroup;
+  Tensor nextLow = low + groups, nextHigh = select(nextLow < low, high + high.likeInteger(1), high);
+  SmallVector<Tensor> next = {reshape(nextLow, {1})};
+  if (counter.extent(0) == 2)
+    next.push_back(reshape(nextHigh, {1}));
+  return {bits, concatenate(next, 0)};
+}
+
+//===----------------------------------------------------------------------===//
 // Operations
 //===----------------------------------------------------------------------===//
 
@@ -167,10 +247,10 @@ Tensor reinterpret(const Tensor &bits, Type element) {
   return bitcast(convert(bits, getUnsigned(bits.builder(), width)), element);
 }
 
-Results expandBitGenerator(Builder &b, Operation *op) {
-  auto generator = cast<stablehlo::RngBitGeneratorOp>(op);
-  Tensor initial(b, generator.getInitialState());
-  auto type = cast<RankedTensorType>(generator.getOutput().getType());
+/// Bits of `type`; where it is dynamic, `shape` gives the extents.
+Results generateBits(Builder &b, Operation *op, stablehlo::RngAlgorithm algorithm, Value shape) {
+  Tensor initial(b, op->getOperand(0));
+  auto type = cast<RankedTensorType>(op->getResult(1).getType());
   Tensor state = initial;
   if (state.width() == 32 && state.rank() == 1 && state.extent(0) % 2 == 0) {
     Tensor words = bitcast(state, getUnsigned(b, 32));
@@ -180,21 +260,34 @@ Results expandBitGenerator(Builder &b, Operation *op) {
   if (state.rank() != 1 || state.width() != 64 || state.extent(0) < 2 || state.extent(0) > 3)
     return op->emitError() << "a random state of 2 or 3 numbers of 64 bits is supported, but got " << initial.type();
   state = bitcast(state, getUnsigned(b, 64));
-  unsigned width = type.getElementTypeBitWidth();
-  if (type.getNumElements() == 0)
+  bool is64 = type.getElementTypeBitWidth() == 64;
+  if (isKnownEmpty(type))
     return SmallVector<Value>{initial, splat(b, type, 0.0)};
 
   Tensor key = reshape(slice(state, 0, 0, 1), {});
-  Bits bits;
   // The default is the algorithm of XLA on CPUs.
-  if (generator.getRngAlgorithm() == stablehlo::RngAlgorithm::THREE_FRY) {
-    if (state.extent(0) != 2)
-      return op->emitError() << "THREE_FRY has a state of 128 bits, but got " << initial.type();
-    Tensor counter = reshape(slice(state, 0, 1, 2), {});
-    bits = width == 64 ? threefry64(key, counter, type.getShape()) : threefry32(key, counter, type.getShape());
+  bool isThreefry = algorithm == stablehlo::RngAlgorithm::THREE_FRY;
+  if (isThreefry && state.extent(0) != 2)
+    return op->emitError() << "THREE_FRY has a state of 128 bits, but got " << initial.type();
+  Tensor counter = isThreefry ? reshape(slice(state, 0, 1, 2), {}) : slice(state, 0, 1, state.extent(0));
+  auto generate = [&](const auto &places) {
+    if (!isThreefry)
+      return philoxBits(key, counter, places, is64);
+    Bits bits = is64 ? threefry64(key, counter, places) : threefry32(key, counter, places);
     bits.state = reshape(bits.state, {1});
+    return bits;
+  };
+  Bits bits;
+  if (type.hasStaticShape()) {
+    bits = generate(type.getShape());
   } else {
-    bits = philoxBits(key, slice(state, 0, 1, state.extent(0)), type.getShape(), width == 64);
+    if (!shape)
+      return op->emitError() << "random bits of type " << type << ", and nothing says of which extents";
+    Places places(b, op, shape, type);
+    OpenShapes open(b);
+    bits = generate(places);
+    if (failed(open.close(op, ValueRange{places.numbers})))
+      return failure();
   }
   Tensor next = concatenate({reshape(key, {1}), bits.state}, 0);
   if (initial.width() == 32) {
@@ -204,17 +297,51 @@ Results expandBitGenerator(Builder &b, Operation *op) {
   return SmallVector<Value>{bitcast(next, initial.element()), reinterpret(bits.bits, type.getElementType())};
 }
 
+Results expandBitGenerator(Builder &b, Operation *op) {
+  return generateBits(b, op, cast<stablehlo::RngBitGeneratorOp>(op).getRngAlgorithm(), nullptr);
+}
+
 /// Uniform in [0, 1), with all the digits of the type.
 Tensor unitInterval(const Tensor &bits, Type element) {
   unsigned digits = cast<FloatType>(element).getFPMantissaWidth();
   return convert(bits >> (bits.width() - digits), element) * std::ldexp(1.0, -static_cast<int>(digits));
 }
 
+/// Numbers of a distribution, of bits.
+Tensor distribute(Builder &b, stablehlo::RngOp rng, const Tensor &bits, Type compute) {
+  Type element = cast<RankedTensorType>(rng.getType()).getElementType();
+  auto operand = [&](Value value) { return spread(convert(Tensor(b, value), compute), bits.shape()); };
+  Tensor low = operand(rng.getA()), high = operand(rng.getB());
+  if (rng.getRngDistribution() == stablehlo::RngDistribution::NORMAL) {
+    // The inverse of the distribution function, at the middle of each of 2^digits intervals: neither end gives
+    // infinity.
+    Tensor unit = unitInterval(bits, compute);
+    Tensor half = unit.like(std::ldexp(1.0, -static_cast<int>(cast<FloatType>(compute).getFPMantissaWidth()) - 1));
+    Tensor inverse(b, chlo::ErfInvOp::create(b, unit.type(), 2.0 * (unit + half) - 1.0));
+    Tensor normal = low + high * (std::numbers::sqrt2 * inverse);
+    return convert(normal, element);
+  }
+  if (isa<FloatType>(element)) {
+    // Rounding may reach the upper end, which does not belong to the interval.
+    Tensor uniform = convert(low + (high - low) * unitInterval(bits, compute), element);
+    Tensor first = spread(Tensor(b, rng.getA()), bits.shape()), limit = spread(Tensor(b, rng.getB()), bits.shape());
+    return select(uniform < limit, uniform, first);
+  }
+  if (element.isInteger(1)) {
+    Tensor coin = (bits & bits.likeInteger(1)) != 0.0;
+    return select(low == high, low, coin);
+  }
+  Type unsignedElement = getUnsigned(b, compute.getIntOrFloatBitWidth());
+  Tensor range = bitcast(high - low, unsignedElement);
+  Tensor offset = remainder(convert(bits, unsignedElement), range);
+  return low + bitcast(select(range == 0.0, range, offset), element);
+}
+
 Results expandRng(Builder &b, Operation *op) {
   auto rng = cast<stablehlo::RngOp>(op);
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   Type element = type.getElementType();
-  if (type.getNumElements() == 0)
+  if (isKnownEmpty(type))
     return SmallVector<Value>{splat(b, type, 0.0)};
   // Those that stand before have been expanded; those behind it count.
   uint64_t place = 0;
@@ -229,65 +356,40 @@ Results expandRng(Builder &b, Operation *op) {
   bool isNarrow = isa<FloatType>(element) && !element.isF64();
   Type compute = isNarrow ? b.getF32Type() : element;
   bool is64 = compute.getIntOrFloatBitWidth() == 64;
-  Tensor bits = philoxBits(key, counter, type.getShape(), is64).bits;
-  auto operand = [&](Value value) { return spread(convert(Tensor(b, value), compute), type.getShape()); };
-  Tensor low = operand(rng.getA()), high = operand(rng.getB());
-  if (rng.getRngDistribution() == stablehlo::RngDistribution::NORMAL) {
-    // The inverse of the distribution function, at the middle of each of 2^digits intervals: neither end gives
-    // infinity.
-    Tensor unit = unitInterval(bits, compute);
-    Tensor half = unit.like(std::ldexp(1.0, -static_cast<int>(cast<FloatType>(compute).getFPMantissaWidth()) - 1));
-    Tensor inverse(b, chlo::ErfInvOp::create(b, unit.type(), 2.0 * (unit + half) - 1.0));
-    Tensor normal = low + high * (std::numbers::sqrt2 * inverse);
-    return SmallVector<Value>{convert(normal, element)};
-  }
-  if (isa<FloatType>(element)) {
-    // Rounding may reach the upper end, which does not belong to the interval.
-    Tensor uniform = convert(low + (high - low) * unitInterval(bits, compute), element);
-    return SmallVector<Value>{select(uniform < spread(Tensor(b, rng.getB()), type.getShape()), uniform,
-                                     spread(Tensor(b, rng.getA()), type.getShape()))};
-  }
-  if (element.isInteger(1)) {
-    Tensor coin = (bits & bits.likeInteger(1)) != 0.0;
-    return SmallVector<Value>{select(low == high, low, coin)};
-  }
-  Type unsignedElement = getUnsigned(b, compute.getIntOrFloatBitWidth());
-  Tensor range = bitcast(high - low, unsignedElement);
-  Tensor offset = remainder(convert(bits, unsignedElement), range);
-  return SmallVector<Value>{low + bitcast(select(range == 0.0, range, offset), element)};
+  std::optional<Places> places;
+  if (!type.hasStaticShape())
+    places.emplace(b, op, rng.getShape(), type);
+  OpenShapes open(b);
+  Tensor bits =
+      places ? philoxBits(key, counter, *places, is64).bits : philoxBits(key, counter, type.getShape(), is64).bits;
+  Tensor result = distribute(b, rng, bits, compute);
+  if (places && failed(open.close(op, ValueRange{places->numbers})))
+    return failure();
+  return SmallVector<Value>{result};
 }
 
-/// The bits of a shape that is an operand; where it is constant, the result's type says it.
+/// The bits of a shape that is an operand.
 Results expandDynamicBitGenerator(Builder &b, Operation *op) {
   auto algorithm = op->getAttrOfType<stablehlo::RngAlgorithmAttr>("rng_algorithm");
   if (op->getNumOperands() != 2 || op->getNumResults() != 2 || !algorithm ||
       op->getOperand(0).getType() != op->getResult(0).getType())
     return op->emitError("a dynamic bit generator takes a state and a shape, gives a state and bits, and has an "
                          "'rng_algorithm'");
-  auto bits = stablehlo::RngBitGeneratorOp::create(b, op->getResultTypes(), algorithm.getValue(), op->getOperand(0));
-  return SmallVector<Value>(bits.getResults());
-}
-
-Results refuseDynamic(Builder &, Operation *op) {
-  return op->emitError() << "random numbers of a dynamic shape are not supported: " << op->getResultTypes();
-}
-
-/// An expansion of operations with static results.
-template <Results (*expand)(Builder &, Operation *)>
-Results expandStatic(Builder &b, Operation *op) {
-  bool isStatic = llvm::all_of(op->getResultTypes(), [](Type type) {
-    auto shaped = dyn_cast<ShapedType>(type);
-    return !shaped || shaped.hasStaticShape();
-  });
-  return isStatic ? expand(b, op) : refuseDynamic(b, op);
+  auto shape = dyn_cast<RankedTensorType>(op->getOperand(1).getType());
+  auto type = dyn_cast<RankedTensorType>(op->getResult(1).getType());
+  if (!shape || !type || shape.getRank() != 1 || shape.getShape() != ArrayRef(type.getRank()) ||
+      !shape.getElementType().isIntOrIndex() || !type.getElementType().isIntOrFloat())
+    return op->emitError() << "a dynamic bit generator has a shape with one integer per dimension, but got "
+                           << op->getOperand(1).getType() << " for " << op->getResult(1).getType();
+  return generateBits(b, op, algorithm.getValue(), op->getOperand(1));
 }
 
 } // namespace
 
 void addRandomExpansions(ExpansionTable &table) {
-  table.add<stablehlo::RngBitGeneratorOp>(expandStatic<expandBitGenerator>, Dynamic::All);
-  table.add<stablehlo::RngOp>(expandStatic<expandRng>, Dynamic::All);
-  table.addCall("stablehlo.dynamic_rng_bit_generator", expandStatic<expandDynamicBitGenerator>, Dynamic::All);
+  table.add<stablehlo::RngBitGeneratorOp>(expandBitGenerator, Dynamic::All);
+  table.add<stablehlo::RngOp>(expandRng, Dynamic::All);
+  table.addCall("stablehlo.dynamic_rng_bit_generator", expandDynamicBitGenerator, Dynamic::All);
 }
 
 } // namespace latewood::input

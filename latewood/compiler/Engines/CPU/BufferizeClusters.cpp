@@ -39,6 +39,26 @@ using bufferization::MaterializeInDestinationOp;
 
 namespace {
 
+/// materialize(x) in d, of another type  ->  cast(materialize(x) in cast(d)): what computes x writes into something of
+/// its own type.
+void castDestinations(func::FuncOp function) {
+  SmallVector<MaterializeInDestinationOp> casts;
+  function.walk([&](MaterializeInDestinationOp op) {
+    if (isa<RankedTensorType>(op.getDest().getType()) && op->getNumResults() == 1 &&
+        op.getSource().getType() != op.getDest().getType())
+      casts.push_back(op);
+  });
+  IRRewriter rewriter(function.getContext());
+  for (MaterializeInDestinationOp op : casts) {
+    Type type = op.getSource().getType();
+    rewriter.setInsertionPointAfterValue(op.getDest());
+    Value destination = tensor::CastOp::create(rewriter, op.getLoc(), type, op.getDest());
+    rewriter.setInsertionPoint(op);
+    auto inside = MaterializeInDestinationOp::create(rewriter, op.getLoc(), type, op.getSource(), destination);
+    rewriter.replaceOpWithNewOp<tensor::CastOp>(op, op->getResult(0).getType(), inside.getResult());
+  }
+}
+
 /// materialize(reshape(x)) in d  ->  reshape(materialize(x) in inverse reshape(d))
 void materializeBeforeReshapes(func::FuncOp function) {
   SmallVector<MaterializeInDestinationOp> worklist;
@@ -114,6 +134,7 @@ struct BufferizeClustersPass : cpu::impl::BufferizeClustersPassBase<BufferizeClu
     options.opFilter.denyOperation([](Operation *op) { return bool(op->getParentOfType<GroupOp>()); });
 
     for (auto function : module.getOps<func::FuncOp>()) {
+      castDestinations(function);
       materializeBeforeReshapes(function);
       computeInPlace(function, options);
     }

@@ -271,11 +271,14 @@ struct SettleCarriedBuffersPass : cpu::impl::SettleCarriedBuffersPassBase<Settle
     });
     if (result.wasInterrupted())
       return signalPassFailure();
-    // A cast that forgets the layout was made for a loop, and hides strides from those who need them.
+    // A cast that forgets the layout was made for a loop, and hides strides from those who need them. One that says
+    // more of the shape is what a destination is seen as.
     getOperation().walk([](memref::CastOp cast) {
+      Value source = skipCasts(cast);
+      bool isOfShape = cast.getType().getShape() != llvm::cast<MemRefType>(source.getType()).getShape();
       for (OpOperand &use : llvm::make_early_inc_range(cast->getUses()))
-        if (!needsType(use.getOwner()))
-          use.set(skipCasts(cast));
+        if (!needsType(use.getOwner()) && !isOfShape)
+          use.set(source);
       if (cast->use_empty())
         cast.erase();
     });

@@ -71,11 +71,6 @@ std::vector<Diagnostic> DiagnosticCollector::take() {
   return std::exchange(diagnostics, {});
 }
 
-bool DiagnosticCollector::hasErrors() const {
-  std::lock_guard lock(mutex);
-  return llvm::any_of(diagnostics, [](const Diagnostic &d) { return d.severity == Severity::Error; });
-}
-
 // The place in a file that stands for a location: of a call stack the innermost, of a fused location the first.
 static FileLineColLoc findFile(Location loc) {
   return llvm::TypeSwitch<LocationAttr, FileLineColLoc>(loc)

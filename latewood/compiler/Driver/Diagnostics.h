@@ -62,13 +62,13 @@ public:
   /// Names the pass that diagnostics of the current thread belong to; empty for none.
   void setCurrentPass(std::string pass);
 
+  /// What was said so far; the next call gives what is said after this one.
   std::vector<Diagnostic> take();
-  bool hasErrors() const;
 
 private:
   Diagnostic convert(mlir::Diagnostic &diagnostic) const;
 
-  mutable std::mutex mutex;
+  std::mutex mutex;
   llvm::StringRef source;
   llvm::StringRef sourceName;
   std::string currentPass;

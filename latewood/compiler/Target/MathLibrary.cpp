@@ -29,13 +29,6 @@ const MathFunction *findMathFunction(StringRef name) {
   return nullptr;
 }
 
-const MathFunction *findMathFunctionForOp(StringRef opName) {
-  for (const MathFunction &function : kFunctions)
-    if (!function.op.empty() && function.op == opName)
-      return &function;
-  return nullptr;
-}
-
 ArrayRef<unsigned> getMathLanes(Level level, unsigned elementBits) {
   static constexpr unsigned f32V4[] = {16, 8, 4, 1}, f64V4[] = {8, 4, 2, 1};
   ArrayRef<unsigned> lanes = elementBits == 64 ? ArrayRef<unsigned>(f64V4) : ArrayRef<unsigned>(f32V4);

@@ -27,9 +27,6 @@ llvm::ArrayRef<MathFunction> getMathFunctions();
 /// The function with this name ("exp"), or null.
 const MathFunction *findMathFunction(llvm::StringRef name);
 
-/// The function that implements an MLIR operation ("math.exp"), or null.
-const MathFunction *findMathFunctionForOp(llvm::StringRef opName);
-
 /// Lane counts that have a form, descending, ending with 1. `elementBits` is 32 or 64.
 llvm::ArrayRef<unsigned> getMathLanes(Level level, unsigned elementBits);
 

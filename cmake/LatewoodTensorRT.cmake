@@ -18,8 +18,15 @@ if(TENSORRT_ROOT)
   endif()
   target_include_directories(LatewoodTensorRTHeaders SYSTEM INTERFACE ${LATEWOOD_CUDA_INCLUDE})
 
-  # TensorRT-RTX has no plugins: its tables of virtual functions lack two entries of TensorRT's. Its headers are in no
-  # registry, so they are made of TensorRT's.
+  # TensorRT-RTX has no plugins, and tensors without implicit batches and places: its tables of virtual functions lack six
+  # entries of TensorRT's. It can build for another GPU than the one here: four entries more. Its headers are in no registry,
+  # so they are made of TensorRT's.
+  set(gone "[sg]etBroadcastAcrossBatch|[sg]etLocation")
+  set(before "virtual int64_t getL2LimitForTiling() const noexcept = 0@semicolon@")
+  set(setCount "bool setNbComputeCapabilities(int32_t count) noexcept")
+  set(getCount "int32_t getNbComputeCapabilities() const noexcept")
+  set(setOne "bool setComputeCapability(int32_t capability, int32_t index) noexcept")
+  set(getOne "int32_t getComputeCapability(int32_t index) const noexcept")
   set(rtx ${CMAKE_BINARY_DIR}/tensorrt-rtx/include)
   file(GLOB headers ${LATEWOOD_TENSORRT_INCLUDE}/NvInfer*.h)
   foreach(header ${headers})
@@ -29,8 +36,15 @@ if(TENSORRT_ROOT)
     string(REPLACE ";" "@semicolon@" text "${text}")
     if(name STREQUAL NvInferImpl.h)
       string(REGEX REPLACE "(TRT_DEPRECATED )?virtual IPluginV[23]Layer\\* addPluginV[23]\\([^@]*@semicolon@" "" text "${text}")
+      string(REGEX REPLACE "virtual [A-Za-z]+ (${gone})\\([^@]*@semicolon@" "" text "${text}")
+      string(REPLACE "${before}" "${before} virtual ${setCount} = 0@semicolon@ virtual ${getCount} = 0@semicolon@ \
+virtual ${setOne} = 0@semicolon@ virtual ${getOne} = 0@semicolon@" text "${text}")
     elseif(name STREQUAL NvInfer.h)
       string(REGEX REPLACE "return mImpl->addPluginV[23]\\([^@]*@semicolon@" "return nullptr@semicolon@" text "${text}")
+      string(REGEX REPLACE "return mImpl->(${gone})\\([^@]*@semicolon@" "return {}@semicolon@" text "${text}")
+      string(REGEX REPLACE "mImpl->(${gone})\\([^@]*@semicolon@" "" text "${text}")
+      string(REGEX REPLACE "(protected:[ \n]*apiv::VBuilderConfig)" "${setCount} { return mImpl->setNbComputeCapabilities(count)@semicolon@ } \
+${setOne} { return mImpl->setComputeCapability(capability, index)@semicolon@ } \\1" text "${text}")
     endif()
     string(REPLACE "@semicolon@" ";" text "${text}")
     file(CONFIGURE OUTPUT ${rtx}/${name} CONTENT "${text}" @ONLY)

@@ -71,10 +71,36 @@ static Tensor elementVectors(const Tensor &indices, int64_t axis) {
   return concatenate(components, indices.rank());
 }
 
+/// Indices of any number into a table of known shape. As in the static form, but nothing is transposed.
+static Tensor gatherAlong(const Tensor &data, const Tensor &indices, int64_t axis) {
+  LocBuilder &b = data.builder();
+  int64_t rank = indices.rank();
+  Tensor zero = number(indices, 0), limit = number(indices, static_cast<double>(data.extent(axis)));
+  Tensor fromFront = select(indices < zero, indices + limit, indices);
+  Tensor inside = (fromFront >= zero) & (fromFront < limit);
+  Tensor clamped = minimum(maximum(fromFront, zero), limit - number(indices, 1));
+  SmallVector<int64_t> offsets, sizes(data.shape()), shape(data.shape().take_front(axis)), places;
+  llvm::append_range(shape, indices.shape());
+  llvm::append_range(shape, data.shape().drop_front(axis + 1));
+  for (int64_t i = 0; i < data.rank(); ++i)
+    if (i != axis)
+      offsets.push_back(i < axis ? i : i + rank - 1);
+  for (int64_t i = 0; i < rank; ++i)
+    places.push_back(axis + i);
+  sizes[axis] = 1;
+  auto numbers = stablehlo::GatherDimensionNumbersAttr::get(b.getContext(), offsets, {axis}, {}, {}, {axis}, rank);
+  Tensor gathered(b, stablehlo::GatherOp::create(b, RankedTensorType::get(shape, data.element()), data, clamped, numbers,
+                                                 sizes, /*indices_are_sorted=*/false));
+  auto mask = RankedTensorType::get(shape, b.getI1Type());
+  return select(broadcastDynamic(mask, inside, extentsOf(b, gathered), places), gathered, number(gathered, 0));
+}
+
 static LayerResults lowerGather(LocBuilder &b, tensorrt::GatherOp op) {
+  Tensor data(b, op.getData()), indices(b, op.getIndices());
+  if (data.type().hasStaticShape() && !indices.type().hasStaticShape() && op.getNumElementWiseDims() == 0)
+    return Values{gatherAlong(data, indices, static_cast<int64_t>(op.getAxis()))};
   if (!areStatic(op))
     return failure();
-  Tensor data(b, op.getData()), indices(b, op.getIndices());
   auto axis = static_cast<int64_t>(op.getAxis()), elementwise = static_cast<int64_t>(op.getNumElementWiseDims());
   RankedTensorType type = op.getResult().getType();
   if (elementwise == 1) {

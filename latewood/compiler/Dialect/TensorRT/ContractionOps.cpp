@@ -221,6 +221,8 @@ LogicalResult DeconvolutionOp::inferReturnTypes(MLIRContext *, std::optional<Loc
   if (failed(checkConvolution(getOperationName(), location, adaptor, /*isTransposed=*/true, maps)))
     return failure();
   RankedTensorType input = tensorType(adaptor.getInput()), kernel = tensorType(adaptor.getKernel());
+  if (input.getElementType().isBF16()) // C7
+    return emitConstraint(location, getOperationName(), "C7", "requires elements of f32 or f16, but got ", input);
   SmallVector<int64_t> shape{input.getDimSize(0), maps};
   for (auto [i, stride] : llvm::enumerate(adaptor.getStride())) {
     int64_t extent = input.getDimSize(i + 2), size = kernel.getDimSize(i + 2);
@@ -253,6 +255,8 @@ LogicalResult PoolingOp::inferReturnTypes(MLIRContext *, std::optional<Location>
     return fail("C1", "requires lists of 2 or 3 entries for the last dimensions of ", input);
   if (adaptor.getBlendFactor() && adaptor.getPoolingType() != PoolingType::kMAX_AVERAGE_BLEND) // C4
     return fail("C4", "requires no blend factor for ", stringifyPoolingType(adaptor.getPoolingType()));
+  if (spatial == 3 && input.getElementType().isInteger(8)) // C5
+    return fail("C5", "requires windows of 2 dimensions for i8, but got ", input);
   SmallVector<int64_t> shape(input.getShape());
   for (size_t i = 0; i < spatial; ++i) {
     if (windows[i] < 1 || strides[i] < 1) // C2

@@ -73,7 +73,8 @@ def TensorRT_DeconvolutionOp : TensorRT_ConvolutionLikeOp<"deconvolution"> {
     The input is [N, C, spatial...], the kernel [C, K / num_groups, spatial...], the bias [K]; the result's extents are (n - 1) *
     stride + dilation * (kernel - 1) + 1 - pre_padding - post_padding.
 
-    Constraints: (C1) to (C5) as for convolution, with C and K of this kernel; (C6) the result's extents are positive.
+    Constraints: (C1) to (C5) as for convolution, with C and K of this kernel; (C6) the result's extents are positive; (C7) elements
+    are f32 or f16.
   }];
 }
 
@@ -84,7 +85,8 @@ def TensorRT_PoolingOp : TensorRT_InferOp<"pooling"> {
     maximum + blendFactor * average.
 
     Constraints: (C1) there are 2 or 3 entries in each list, and at least one more dimension; (C2) windows and strides are
-    positive; (C3) paddings are not negative and smaller than the window; (C4) `blendFactor` only with `kMAX_AVERAGE_BLEND`.
+    positive; (C3) paddings are not negative and smaller than the window; (C4) `blendFactor` only with `kMAX_AVERAGE_BLEND`; (C5) i8
+    only in windows of 2 dimensions.
   }];
   let arguments = (ins TensorRT_TensorOf<!listconcat(TensorRT_Floats, [I8])>:$input, DenseI64ArrayAttr:$windowSize,
                        DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$prePadding, DenseI64ArrayAttr:$postPadding,

@@ -16,9 +16,9 @@ def TensorRT_GatherOp : TensorRT_InferOp<"gather"> {
     Constraints: (C1) `axis` is a dimension of `data`, behind the elementwise ones; (C2) `numElementWiseDims` is 0 or 1, and both have
     that many dimensions, of extents that are equal or 1; (C3) the result has at most 8 dimensions.
   }];
-  let arguments = (ins TensorRT_Tensor:$data, TensorRT_IndexTensor:$indices, I64Attr:$axis,
+  let arguments = (ins TensorRT_NumberOrBoolTensor:$data, TensorRT_IndexTensor:$indices, I64Attr:$axis,
                        DefaultValuedAttr<I64Attr, "0">:$numElementWiseDims);
-  let results = (outs TensorRT_Tensor:$result);
+  let results = (outs TensorRT_NumberOrBoolTensor:$result);
   let assemblyFormat = "$data `,` $indices attr-dict `:` functional-type(operands, results)";
 }
 
@@ -30,9 +30,9 @@ def TensorRT_GatherNdOp : TensorRT_InferOp<"gather_nd"> {
     Constraints: (C1) both have a dimension; (C2) the length of an index vector is known, at least 1 and not more than the dimensions
     that it may index; (C3) elementwise dimensions have equal extents; (C4) the result has at most 8 dimensions.
   }];
-  let arguments = (ins TensorRT_NonScalarOf<TensorRT_All>:$data, TensorRT_NonScalarOf<TensorRT_Ints>:$indices,
+  let arguments = (ins TensorRT_NonScalarOf<TensorRT_NumbersOrBool>:$data, TensorRT_NonScalarOf<TensorRT_Ints>:$indices,
                        DefaultValuedAttr<I64Attr, "0">:$numElementWiseDims);
-  let results = (outs TensorRT_Tensor:$result);
+  let results = (outs TensorRT_NumberOrBoolTensor:$result);
   let assemblyFormat = "$data `,` $indices attr-dict `:` functional-type(operands, results)";
 }
 
@@ -43,9 +43,9 @@ def TensorRT_GatherElementsOp : TensorRT_InferOp<"gather_elements"> {
 
     Constraints: (C1) ranks are equal; (C2) `axis` is a dimension.
   }];
-  let arguments = (ins TensorRT_NonScalarOf<TensorRT_All>:$data, TensorRT_NonScalarOf<TensorRT_Ints>:$indices,
+  let arguments = (ins TensorRT_NonScalarOf<TensorRT_NumbersOrBool>:$data, TensorRT_NonScalarOf<TensorRT_Ints>:$indices,
                        I64Attr:$axis);
-  let results = (outs TensorRT_Tensor:$result);
+  let results = (outs TensorRT_NumberOrBoolTensor:$result);
   let assemblyFormat = "$data `,` $indices attr-dict `:` functional-type(operands, results)";
 }
 

@@ -63,7 +63,7 @@ LogicalResult ActivationOp::inferReturnTypes(MLIRContext *, std::optional<Locati
                                              SmallVectorImpl<Type> &types) {
   RankedTensorType input = tensorType(adaptor.getInput());
   ActivationType type = adaptor.getActivationType();
-  if (input.getElementType().isInteger() && !input.getElementType().isInteger(8) && type != ActivationType::kRELU) // C1
+  if (input.getElementType().isInteger() && type != ActivationType::kRELU) // C1
     return emitConstraint(location, getOperationName(), "C1", "requires floats for ", stringifyActivationType(type),
                           ", but got ", input);
   auto [alpha, beta] = parametersOf(type);
@@ -109,7 +109,8 @@ LogicalResult ElementWiseOp::inferReturnTypes(MLIRContext *context, std::optiona
                    operation == ElementWiseOperation::kXOR;
   bool isComparison = operation == ElementWiseOperation::kEQUAL || operation == ElementWiseOperation::kGREATER ||
                       operation == ElementWiseOperation::kLESS;
-  if (operation != ElementWiseOperation::kEQUAL && isBool(element) != isLogical) // C3
+  bool isTaken = operation == ElementWiseOperation::kEQUAL || isBool(element) == isLogical;
+  if (!isTaken || (operation == ElementWiseOperation::kPOW && element.isInteger(8))) // C3
     return emitConstraint(location, getOperationName(), "C3", "requires an element type that ",
                           stringifyElementWiseOperation(operation), " takes, but got ", adaptor.getInput1().getType());
   return inferBroadcast(getOperationName(), location, adaptor.getOperands(), 0,

@@ -39,7 +39,7 @@ def TensorRT_ElementWiseOp : TensorRT_InferOp<"element_wise"> {
     Integers: `kDIV` rounds toward zero, `kFLOOR_DIV` toward minus infinity; both wrap on overflow.
 
     Constraints: (C1) the element types agree; (C2) ranks are equal, and extents are equal or 1; (C3) `kAND`, `kOR` and `kXOR` take
-    i1; `kEQUAL` takes everything; all others take floats and integers; (C4) comparisons give i1.
+    i1; `kEQUAL` takes everything; all others take floats and integers, `kPOW` no i8; (C4) comparisons give i1.
   }];
   let arguments = (ins TensorRT_NumberOrBoolTensor:$input1, TensorRT_NumberOrBoolTensor:$input2,
                        TensorRT_ElementWiseOperationAttr:$elementwiseOperation);

@@ -17,6 +17,9 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   if (axes.empty() || !stablehlo::areInRange(axes, input.getRank()) || !stablehlo::areUnique(axes)) // C1
     return emitConstraint(location, getOperationName(), "C1", "requires different dimensions of ", input,
                           " as axes, at least one");
+  if (adaptor.getReduceOperation() == ReduceOperation::kAVG && input.getElementType().isInteger(8)) // C2
+    return emitConstraint(location, getOperationName(), "C2", "requires an element type that kAVG takes, but got ",
+                          input);
   SmallVector<int64_t> shape;
   for (auto [i, extent] : llvm::enumerate(input.getShape()))
     if (!llvm::is_contained(axes, static_cast<int64_t>(i)))

@@ -13,7 +13,7 @@ def TensorRT_ReduceOp : TensorRT_InferOp<"reduce"> {
     Example: `%r = tensorrt.reduce %x {reduceAxes = array<i64: 1>, reduceOperation = #tensorrt<reduce_operation kSUM>} :
     (tensor<2x3xf32>) -> tensor<2xf32>`
 
-    Constraints: (C1) `reduceAxes` names different dimensions of the input, at least one.
+    Constraints: (C1) `reduceAxes` names different dimensions of the input, at least one; (C2) `kAVG` takes no i8.
   }];
   let arguments = (ins TensorRT_NumberTensor:$input, DenseI64ArrayAttr:$reduceAxes,
                        DefaultValuedAttr<BoolAttr, "false">:$keepDimensions,

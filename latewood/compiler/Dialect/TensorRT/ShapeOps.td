@@ -13,13 +13,12 @@ include "latewood/compiler/Dialect/TensorRT/TensorRTAttributes.td"
 def TensorRT_ConstantOp : TensorRT_InferOp<"constant", [ConstantLike]> {
   let summary = "weights, or another constant (IConstantLayer)";
   let description = [{
-    TensorRT itself has no constants of i1; a network gets one by comparing integers.
+    TensorRT itself has no constants of i1, and of i8 only for `dequantize`; a network gets others by converting integers.
 
     Example: `%c = tensorrt.constant dense<1.0> : tensor<4xf32>`
   }];
   let arguments = (ins ElementsAttr:$weights);
-  let results = (outs TensorRT_TensorOf<!listconcat(TensorRT_Floats, TensorRT_Ints, TensorRT_Quantized,
-                                                    [F8E8M0FNU, I1])>:$result);
+  let results = (outs TensorRT_MovableTensor:$result);
   let hasCustomAssemblyFormat = 1;
   let hasFolder = 1;
 }
@@ -42,11 +41,11 @@ def TensorRT_ShuffleOp : TensorRT_InferOp<"shuffle"> {
     less than that; (C4) a placeholder stands where a dimension was; (C5) the numbers of elements agree; (C6) the result has at most 8
     dimensions.
   }];
-  let arguments = (ins TensorRT_Tensor:$input, Optional<TensorRT_ShapeTensor>:$dynamicReshape,
+  let arguments = (ins TensorRT_MovableTensor:$input, Optional<TensorRT_ShapeTensor>:$dynamicReshape,
                        OptionalAttr<DenseI64ArrayAttr>:$firstTranspose, OptionalAttr<DenseI64ArrayAttr>:$reshape,
                        OptionalAttr<DenseI64ArrayAttr>:$secondTranspose,
                        DefaultValuedAttr<BoolAttr, "true">:$zeroIsPlaceholder);
-  let results = (outs TensorRT_Tensor:$result);
+  let results = (outs TensorRT_MovableTensor:$result);
   let assemblyFormat = "$input (`shape` `(` $dynamicReshape^ `)`)? attr-dict `:` functional-type(operands, results)";
 }
 
@@ -57,8 +56,8 @@ def TensorRT_TransposeOp : TensorRT_InferOp<"transpose"> {
 
     Constraints: (C1) `permutation` is one of the input's dimensions.
   }];
-  let arguments = (ins TensorRT_Tensor:$input, DenseI64ArrayAttr:$permutation);
-  let results = (outs TensorRT_Tensor:$result);
+  let arguments = (ins TensorRT_MovableTensor:$input, DenseI64ArrayAttr:$permutation);
+  let results = (outs TensorRT_MovableTensor:$result);
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
   let hasFolder = 1;
 }
@@ -71,8 +70,8 @@ def TensorRT_ReshapeOp : TensorRT_LayerOp<"reshape"> {
     Constraints: (C1) the element types agree; (C2) the numbers of elements agree; (C3) without `shape` at most one extent of the result
     is not known; (C4) `shape` has one element a dimension.
   }];
-  let arguments = (ins TensorRT_Tensor:$input, Optional<TensorRT_ShapeTensor>:$shape);
-  let results = (outs TensorRT_Tensor:$result);
+  let arguments = (ins TensorRT_MovableTensor:$input, Optional<TensorRT_ShapeTensor>:$shape);
+  let results = (outs TensorRT_MovableTensor:$result);
   let assemblyFormat = "$input (`shape` `(` $shape^ `)`)? attr-dict `:` functional-type(operands, results)";
   let hasFolder = 1;
 }
@@ -80,8 +79,8 @@ def TensorRT_ReshapeOp : TensorRT_LayerOp<"reshape"> {
 def TensorRT_SqueezeOp : TensorRT_InferOp<"squeeze"> {
   let summary = "removes dimensions of extent 1 (ISqueezeLayer)";
   let description = "Constraints: (C1) `axes` names different dimensions of the input; (C2) their extents are 1.";
-  let arguments = (ins TensorRT_Tensor:$input, DenseI64ArrayAttr:$axes);
-  let results = (outs TensorRT_Tensor:$result);
+  let arguments = (ins TensorRT_NumberOrBoolTensor:$input, DenseI64ArrayAttr:$axes);
+  let results = (outs TensorRT_NumberOrBoolTensor:$result);
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
 }
 
@@ -92,8 +91,8 @@ def TensorRT_UnsqueezeOp : TensorRT_InferOp<"unsqueeze"> {
 
     Constraints: (C1) `axes` names different dimensions of the result; (C2) which has at most 8.
   }];
-  let arguments = (ins TensorRT_Tensor:$input, DenseI64ArrayAttr:$axes);
-  let results = (outs TensorRT_Tensor:$result);
+  let arguments = (ins TensorRT_NumberOrBoolTensor:$input, DenseI64ArrayAttr:$axes);
+  let results = (outs TensorRT_NumberOrBoolTensor:$result);
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
 }
 
@@ -107,8 +106,8 @@ def TensorRT_BroadcastOp : TensorRT_LayerOp<"broadcast"> {
     of the result; (C3) an input's extent is 1 or the result's; (C4) a result whose shape is not known has `shape`, with one element a
     dimension.
   }];
-  let arguments = (ins TensorRT_Tensor:$input, Optional<TensorRT_ShapeTensor>:$shape, DenseI64ArrayAttr:$broadcastDims);
-  let results = (outs TensorRT_Tensor:$result);
+  let arguments = (ins TensorRT_NumberOrBoolTensor:$input, Optional<TensorRT_ShapeTensor>:$shape, DenseI64ArrayAttr:$broadcastDims);
+  let results = (outs TensorRT_NumberOrBoolTensor:$result);
   let assemblyFormat = "$input (`shape` `(` $shape^ `)`)? attr-dict `:` functional-type(operands, results)";
 }
 
@@ -122,13 +121,13 @@ def TensorRT_SliceOp : TensorRT_InferOp<"slice", [AttrSizedOperandSegments]> {
     negative; (C3) with `kSTRICT_BOUNDS` the part lies inside the input; (C4) `fill`, a scalar of the input's element type, is given
     with `kFILL`, and only then.
   }];
-  let arguments = (ins TensorRT_Tensor:$input, Optional<TensorRT_ShapeTensor>:$start, Optional<TensorRT_ShapeTensor>:$size,
-                       Optional<TensorRT_ShapeTensor>:$stride, Optional<TensorRT_TensorOf<TensorRT_All>>:$fill,
+  let arguments = (ins TensorRT_NumberOrBoolTensor:$input, Optional<TensorRT_ShapeTensor>:$start, Optional<TensorRT_ShapeTensor>:$size,
+                       Optional<TensorRT_ShapeTensor>:$stride, Optional<TensorRT_NumberOrBoolTensor>:$fill,
                        OptionalAttr<DenseI64ArrayAttr>:$staticStart, OptionalAttr<DenseI64ArrayAttr>:$staticSize,
                        OptionalAttr<DenseI64ArrayAttr>:$staticStride,
                        DefaultValuedAttr<TensorRT_SampleModeAttr,
                                          "::latewood::tensorrt::SampleMode::kSTRICT_BOUNDS">:$mode);
-  let results = (outs TensorRT_Tensor:$result);
+  let results = (outs TensorRT_NumberOrBoolTensor:$result);
   let assemblyFormat = [{
     $input (`start` `(` $start^ `)`)? (`size` `(` $size^ `)`)? (`stride` `(` $stride^ `)`)? (`fill` `(` $fill^ `)`)?
     attr-dict `:` functional-type(operands, results)
@@ -145,8 +144,8 @@ def TensorRT_ConcatenationOp : TensorRT_InferOp<"concatenation"> {
   let description = [{
     Constraints: (C1) there are inputs, of one element type and rank; (C2) `axis` is a dimension; (C3) extents agree outside of it.
   }];
-  let arguments = (ins Variadic<TensorRT_Tensor>:$inputs, I64Attr:$axis);
-  let results = (outs TensorRT_Tensor:$result);
+  let arguments = (ins Variadic<TensorRT_MovableTensor>:$inputs, I64Attr:$axis);
+  let results = (outs TensorRT_MovableTensor:$result);
   let assemblyFormat = "$inputs attr-dict `:` functional-type(operands, results)";
 }
 
@@ -157,9 +156,9 @@ def TensorRT_PaddingOp : TensorRT_InferOp<"padding"> {
 
     Constraints: (C1) the input has at least 4 dimensions; (C2) both lists have 2 entries; (C3) no extent becomes negative.
   }];
-  let arguments = (ins TensorRT_TensorOf<!listconcat(TensorRT_Floats, [I32, I8])>:$input, DenseI64ArrayAttr:$prePadding,
+  let arguments = (ins TensorRT_TensorOf<!listconcat(TensorRT_Floats, [I8])>:$input, DenseI64ArrayAttr:$prePadding,
                        DenseI64ArrayAttr:$postPadding);
-  let results = (outs TensorRT_TensorOf<!listconcat(TensorRT_Floats, [I32, I8])>:$result);
+  let results = (outs TensorRT_TensorOf<!listconcat(TensorRT_Floats, [I8])>:$result);
   let assemblyFormat = "$input attr-dict `:` functional-type(operands, results)";
 }
 

@@ -10,6 +10,7 @@
 
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include <functional>
 
 #include "latewood/compiler/Dialect/TensorRT/TensorRTDialect.h.inc"
 #include "latewood/compiler/Dialect/TensorRT/TensorRTEnums.h.inc"

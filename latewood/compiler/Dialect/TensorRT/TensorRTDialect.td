@@ -31,6 +31,10 @@ def TensorRT_Dialect : Dialect {
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasConstantMaterializer = 1;
+  let extraClassDeclaration = [{
+    /// Told how far builds of engines are, by several threads at once.
+    std::function<void(::llvm::StringRef network, ::llvm::StringRef phase, int percent)> onBuildProgress;
+  }];
 }
 
 //===----------------------------------------------------------------------===//
@@ -49,12 +53,14 @@ class TensorRT_NonScalarOf<list<Type> types>
 
 def TensorRT_I4 : I<4>;
 
-// What layers compute with, and what they only move.
+// What layers compute with; what shuffles and concatenations only move; what values may be at all. Other layers that move elements
+// take no quantized ones but i8.
 defvar TensorRT_Floats = [F32, F16, BF16];
 defvar TensorRT_Ints = [I32, I64];
 defvar TensorRT_Numbers = !listconcat(TensorRT_Floats, TensorRT_Ints, [I8]);
 defvar TensorRT_NumbersOrBool = !listconcat(TensorRT_Numbers, [I1]);
 defvar TensorRT_Quantized = [I8, TensorRT_I4, F8E4M3FN, F4E2M1FN];
+defvar TensorRT_Movable = !listconcat(TensorRT_Floats, TensorRT_Ints, TensorRT_Quantized, [F8E8M0FNU, I1]);
 defvar TensorRT_All = !listconcat(TensorRT_Floats, TensorRT_Ints, TensorRT_Quantized, [F8E8M0FNU, UI8, I1]);
 
 def TensorRT_FloatTensor : TensorRT_TensorOf<TensorRT_Floats>;
@@ -62,6 +68,7 @@ def TensorRT_NumberTensor : TensorRT_TensorOf<TensorRT_Numbers>;
 def TensorRT_NumberOrBoolTensor : TensorRT_TensorOf<TensorRT_NumbersOrBool>;
 def TensorRT_BoolTensor : TensorRT_TensorOf<[I1]>;
 def TensorRT_IndexTensor : TensorRT_TensorOf<TensorRT_Ints>;
+def TensorRT_MovableTensor : TensorRT_TensorOf<TensorRT_Movable>;
 def TensorRT_Tensor : TensorRT_TensorOf<TensorRT_All>;
 
 // A vector of extents, starts, strides: computed by the host of the engine.

@@ -38,6 +38,11 @@ static Results convertBranches(LayerBuilder &b, Value condition, Block &onTrue, 
   return Results(SmallVector<Value>(op.getResults()));
 }
 
+/// Of conditionals that hold loops TensorRT-RTX builds some, and fails on others with an error of its own.
+static bool holdsLoop(Operation *op) {
+  return op->walk([](stablehlo::WhileOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 static Results convertIf(LayerBuilder &b, stablehlo::IfOp op) {
   auto otherwise = [&]() { return convertBody(b, op.getFalseBranch().front(), *b.getInsertionBlock()); };
   return convertBranches(b, b.map(op.getPred()), op.getTrueBranch().front(), otherwise, op.getResultTypes());
@@ -100,6 +105,8 @@ static Results convertWhile(LayerBuilder &b, stablehlo::WhileOp op) {
 }
 
 Conversion tensorrt::convertControlFlow(LayerBuilder &b, Operation *op) {
+  if (isa<stablehlo::IfOp, stablehlo::CaseOp>(op) && holdsLoop(op))
+    return b.fail("a loop in a conditional, which TensorRT's builder does not always take");
   return llvm::TypeSwitch<Operation *, Conversion>(op)
       .Case<stablehlo::IfOp>([&](stablehlo::IfOp conditional) { return convertIf(b, conditional); })
       .Case<stablehlo::CaseOp>([&](stablehlo::CaseOp choice) { return convertCase(b, choice, 0); })

@@ -4,10 +4,12 @@
 
 #include "latewood/compiler/Engines/TensorRT/EngineBuilder.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Engines/TensorRT/BuildProgress.h"
 #include "latewood/compiler/Engines/TensorRT/BuilderLibrary.h"
 #include "latewood/compiler/Engines/TensorRT/NetworkBuilder.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <mutex>
@@ -137,6 +139,20 @@ LogicalResult addProfiles(func::FuncOp function, const nvinfer1::INetworkDefinit
 // Options
 //===----------------------------------------------------------------------===//
 
+LogicalResult setCapability(func::FuncOp function, nvinfer1::IBuilderConfig &config, int capability) {
+  if (capability == 0)
+    return success();
+#ifdef LATEWOOD_TENSORRT_RTX
+  if (config.setNbComputeCapabilities(1) && config.setComputeCapability(capability, 0))
+    return success();
+  return function.emitError() << "TensorRT-RTX makes no engines for compute capability " << capability / 10 << "."
+                              << capability % 10;
+#else
+  return function.emitError("TensorRT makes engines for the GPU of this machine; only TensorRT-RTX can be told another "
+                            "compute capability");
+#endif
+}
+
 void configure(nvinfer1::IBuilderConfig &config, const EngineBuildOptions &options) {
   if (options.level >= 0)
     config.setBuilderOptimizationLevel(options.level);
@@ -144,8 +160,18 @@ void configure(nvinfer1::IBuilderConfig &config, const EngineBuildOptions &optio
     config.setMemoryPoolLimit(nvinfer1::MemoryPoolType::kWORKSPACE, static_cast<size_t>(options.workspaceBytes));
   if (options.stripWeights)
     config.setFlag(nvinfer1::BuilderFlag::kSTRIP_PLAN);
-  if (options.refit)
-    config.setFlag(nvinfer1::BuilderFlag::kREFIT);
+  // Which weights, the network says.
+  if (options.refit || options.stripWeights)
+    config.setFlag(nvinfer1::BuilderFlag::kREFIT_INDIVIDUAL);
+}
+
+/// A remark: how long the build took, and what for.
+void reportProgress(func::FuncOp function, const BuildProgress &progress, size_t bytes) {
+  InFlightDiagnostic remark = function.emitRemark();
+  remark << llvm::formatv("TensorRT built '{0}' in {1:F2} s ({2} bytes)", function.getName(), progress.seconds(), bytes)
+                .str();
+  for (auto [i, phase] : llvm::enumerate(progress.phases()))
+    remark << llvm::formatv("{0} {1}: {2:F2} s", i == 0 ? ";" : ",", phase.first, phase.second).str();
 }
 
 /// The timing cache is one file for all builds of the process.
@@ -191,13 +217,18 @@ FailureOr<SerializedEngine> buildEngine(func::FuncOp function, const EngineBuild
   std::unique_ptr<nvinfer1::IBuilderConfig> config(builder->createBuilderConfig());
   if (!definition || !config)
     return function.emitError() << "TensorRT makes no network: " << llvm::join(messages.errors, "; ");
-  NetworkBuilder network(*definition);
+  NetworkBuilder network(*definition, /*namesWeights=*/options.stripWeights || options.refit);
   definition->setName(function.getName().str().c_str());
   if (failed(network.build(function))) {
     report(function, messages, network, /*failed=*/true);
     return failure();
   }
+  if (failed(setCapability(function, *config, options.capability)))
+    return failure();
   configure(*config, options);
+  BuildProgress progress(function.getName(),
+                         function.getContext()->getLoadedDialect<TensorRTDialect>()->onBuildProgress);
+  config->setProgressMonitor(&progress);
   if (failed(addProfiles(function, *definition, *builder, *config)))
     return failure();
   std::unique_ptr<nvinfer1::ITimingCache> cache;
@@ -207,6 +238,7 @@ FailureOr<SerializedEngine> buildEngine(func::FuncOp function, const EngineBuild
   report(function, messages, network, /*failed=*/!bytes);
   if (!bytes)
     return failure();
+  reportProgress(function, progress, bytes->size());
   if (!options.timingCache.empty())
     writeTimingCache(function, *config, options.timingCache);
   auto *data = static_cast<const char *>(bytes->data());

@@ -18,11 +18,14 @@ llvm::SmallVector<unsigned> getNetworkInputs(mlir::func::FuncOp function);
 struct EngineBuildOptions {
   /// TensorRT's optimization level, 0 to 5; -1: the library's choice.
   int level = -1;
+  /// Compute capability of the GPUs that the engine is for, 86 for 8.6; 0: all that the library supports, or the one
+  /// here.
+  int capability = 0;
   /// Bytes of scratch memory that an engine may use; 0: all there is.
   int64_t workspaceBytes = 0;
   /// File of the timings of earlier builds, read and written; empty: none.
   std::string timingCache;
-  /// Engines without weights, which are given when they are loaded.
+  /// Engines without the weights that getWeights lists, which are given when they are loaded.
   bool stripWeights = false;
   /// Engines whose weights can be replaced.
   bool refit = false;

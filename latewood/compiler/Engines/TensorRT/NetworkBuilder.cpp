@@ -4,6 +4,7 @@
 
 #include "latewood/compiler/Engines/TensorRT/NetworkBuilder.h"
 #include "latewood/compiler/Engines/TensorRT/EngineBuilder.h"
+#include "latewood/compiler/Engines/TensorRT/EngineWeights.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -61,9 +62,19 @@ LogicalResult NetworkBuilder::build(func::FuncOp function) {
   if (failed(addInputs(function)))
     return failure();
   Block &block = function.getBody().front();
-  if (failed(addBlock(block)))
+  if (failed(addBlock(block)) || failed(addOutputs(block.getTerminator())))
     return failure();
-  return addOutputs(block.getTerminator());
+  return namesWeights ? nameWeights(function) : success();
+}
+
+LogicalResult NetworkBuilder::nameWeights(func::FuncOp function) {
+  for (auto [i, op] : llvm::enumerate(getWeights(function)))
+    for (auto [copy, each] : llvm::enumerate(weightsOf.lookup(op))) {
+      std::string name = "w" + std::to_string(i) + (copy == 0 ? "" : "." + std::to_string(copy));
+      if (!network.setWeightsName(each, name.c_str()) || !network.markWeightsRefittable(name.c_str()))
+        return op.emitError("TensorRT cannot leave these weights out of an engine");
+    }
+  return success();
 }
 
 Operation *NetworkBuilder::findOperation(StringRef message) const {
@@ -188,19 +199,38 @@ nvinfer1::Weights NetworkBuilder::keep(DenseElementsAttr value) {
   return {*type, bytes.data(), count};
 }
 
-ILayer *NetworkBuilder::addConstant(DenseElementsAttr value) {
-  nvinfer1::Dims dims = toDims(value.getType().getShape());
-  if (!value.getElementType().isInteger(1))
-    return network.addConstant(dims, keep(value));
-  // There are no constants of i1.
+nvinfer1::Weights NetworkBuilder::keepConstant(Value value) {
+  auto op = value ? value.getDefiningOp<ConstantOp>() : ConstantOp();
+  DenseElementsAttr elements = op ? getElements(op) : DenseElementsAttr();
+  if (!elements)
+    return {value ? *toDataType(getElementTypeOrSelf(value.getType())) : DataType::kFLOAT, nullptr, 0};
+  nvinfer1::Weights kept = keep(elements);
+  weightsOf[op].push_back(kept);
+  return kept;
+}
+
+ILayer *NetworkBuilder::addConstant(ConstantOp op) {
+  DenseElementsAttr value = getElements(op);
+  if (!value)
+    return nullptr;
+  // There are no constants of i1; those of i8 are quantized ones, and are for dequantize layers.
+  Type element = value.getElementType();
+  bool isQuantized = llvm::all_of(op->getUsers(), llvm::IsaPred<DequantizeOp, OpaquePluginOp>);
+  if (element.isInteger(1) || (element.isInteger(8) && !isQuantized))
+    return addConverted(value);
+  return network.addConstant(toDims(value.getType().getShape()), keepConstant(op.getResult()));
+}
+
+ILayer *NetworkBuilder::addConverted(DenseElementsAttr value) {
+  ArrayRef<int64_t> shape = value.getType().getShape();
+  bool isBool = value.getElementType().isInteger(1);
   SmallVector<int32_t> numbers;
-  for (bool element : value.getValues<bool>())
-    numbers.push_back(element);
-  ILayer *integers = network.addConstant(
-      dims, keep(DenseElementsAttr::get(
-                RankedTensorType::get(value.getType().getShape(), IntegerType::get(value.getContext(), 32)),
-                ArrayRef<int32_t>(numbers))));
-  return integers ? network.addCast(*integers->getOutput(0), DataType::kBOOL) : nullptr;
+  for (const APInt &element : value.getValues<APInt>())
+    numbers.push_back(static_cast<int32_t>(isBool ? element.getZExtValue() : element.getSExtValue()));
+  auto type = RankedTensorType::get(shape, IntegerType::get(value.getContext(), 32));
+  ILayer *integers =
+      network.addConstant(toDims(shape), keep(DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers))));
+  return integers ? network.addCast(*integers->getOutput(0), isBool ? DataType::kBOOL : DataType::kINT8) : nullptr;
 }
 
 ITensor *NetworkBuilder::constantVector(ArrayRef<int64_t> values) {
@@ -228,7 +258,44 @@ ITensor *NetworkBuilder::binary(ITensor *lhs, ITensor *rhs, nvinfer1::ElementWis
 // Control flow
 //===----------------------------------------------------------------------===//
 
+#ifdef LATEWOOD_TENSORRT_RTX
+constexpr bool isRTX = true;
+#else
+constexpr bool isRTX = false;
+#endif
+
+/// TensorRT-RTX fails on a conditional in a loop in a conditional (an assertion about scopes).
+static bool isNestedTooDeep(IfOp op) {
+  Operation *loop = op->getParentOfType<WhileOp>();
+  if (!loop)
+    loop = op->getParentOfType<ForOp>();
+  bool holdsLoop = op->walk([](Operation *inner) {
+                       return isa<WhileOp, ForOp>(inner) ? WalkResult::interrupt() : WalkResult::advance();
+                     }).wasInterrupted();
+  return loop && loop->getParentOfType<IfOp>() && !holdsLoop;
+}
+
+/// Both branches, of which a select takes one: layers have no effects.
+LogicalResult NetworkBuilder::addSelected(IfOp op) {
+  Block &yes = op.getTrueRegion().front(), &no = op.getFalseRegion().front();
+  if (failed(addBlock(yes)) || failed(addBlock(no)))
+    return failure();
+  for (auto [first, second, result] :
+       llvm::zip(yes.getTerminator()->getOperands(), no.getTerminator()->getOperands(), op.getResults())) {
+    auto *condition = network.addShuffle(get(op.getCondition()));
+    condition->setReshapeDimensions(toDims(SmallVector<int64_t>(cast<RankedTensorType>(result.getType()).getRank(), 1)));
+    ILayer *select = network.addSelect(*condition->getOutput(0), get(first), get(second));
+    if (!select)
+      return op.emitError("TensorRT refuses a result of the branches");
+    if (failed(define(op, result, select->getOutput(0))))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult NetworkBuilder::add(IfOp op) {
+  if (isRTX && isNestedTooDeep(op))
+    return addSelected(op);
   nvinfer1::IIfConditional *conditional = network.addIfConditional();
   if (!conditional || !conditional->setCondition(get(op.getCondition())))
     return op.emitError("TensorRT refuses the condition");
@@ -259,9 +326,25 @@ LogicalResult NetworkBuilder::add(IfOp op) {
   return success();
 }
 
+/// TensorRT-RTX mixes up the layouts of a value that a loop begins with and of a transposed one that it is ("a tensor and
+/// the lead of its alias congruence class disagree"). Negated twice it is another tensor with the same elements; copies
+/// are optimized away.
+ITensor *NetworkBuilder::copyTransposed(Value value) {
+  ITensor *tensor = &get(value);
+  auto shuffle = value.getDefiningOp<ShuffleOp>();
+  bool isTransposed = value.getDefiningOp<TransposeOp>() ||
+                      (shuffle && (shuffle.getFirstTranspose() || shuffle.getSecondTranspose()));
+  if (!isRTX || !isTransposed || !isa<FloatType>(getElementTypeOrSelf(value.getType())))
+    return tensor;
+  for (int i = 0; i < 2; ++i)
+    if (ILayer *negated = network.addUnary(*tensor, nvinfer1::UnaryOperation::kNEG))
+      tensor = negated->getOutput(0);
+  return tensor;
+}
+
 LogicalResult NetworkBuilder::addRecurrence(Operation *op, nvinfer1::ILoop &loop, Value initial, Value argument,
                                             SmallVectorImpl<nvinfer1::IRecurrenceLayer *> &recurrences) {
-  recurrences.push_back(loop.addRecurrence(get(initial)));
+  recurrences.push_back(loop.addRecurrence(*copyTransposed(initial)));
   if (!recurrences.back())
     return op->emitError("TensorRT refuses a value that the loop begins with");
   return define(op, argument, recurrences.back()->getOutput(0));
@@ -274,6 +357,8 @@ LogicalResult NetworkBuilder::addLoopBody(Operation *op, nvinfer1::ILoop &loop,
   for (auto [recurrence, next, result] :
        llvm::zip(recurrences, body.getTerminator()->getOperands(), op->getResults())) {
     recurrence->setInput(1, get(next));
+    if (result.use_empty())
+      continue;
     ILayer *output = loop.addLoopOutput(*recurrence->getOutput(0), nvinfer1::LoopOutput::kLAST_VALUE);
     if (!output)
       return op->emitError("TensorRT refuses a result of the loop");

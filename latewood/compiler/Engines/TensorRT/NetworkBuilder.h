@@ -26,7 +26,9 @@ namespace LATEWOOD_TENSORRT_ABI {
 
 class NetworkBuilder {
 public:
-  explicit NetworkBuilder(nvinfer1::INetworkDefinition &network) : network(network) {}
+  /// `namesWeights`: the weights that getWeights lists have names and may be replaced.
+  explicit NetworkBuilder(nvinfer1::INetworkDefinition &network, bool namesWeights = false)
+      : network(network), namesWeights(namesWeights) {}
 
   /// Fails with a diagnostic at the operation that TensorRT refuses.
   mlir::LogicalResult build(mlir::func::FuncOp function);
@@ -43,12 +45,14 @@ private:
   mlir::LogicalResult addBlock(mlir::Block &block);
   mlir::LogicalResult addOperation(mlir::Operation *op);
   mlir::LogicalResult add(IfOp op);
+  mlir::LogicalResult addSelected(IfOp op);
   mlir::LogicalResult add(WhileOp op);
   mlir::LogicalResult add(ForOp op);
   /// A value that a loop carries, in its region as `argument`.
   mlir::LogicalResult addRecurrence(mlir::Operation *op, nvinfer1::ILoop &loop, mlir::Value initial,
                                     mlir::Value argument,
                                     llvm::SmallVectorImpl<nvinfer1::IRecurrenceLayer *> &recurrences);
+  nvinfer1::ITensor *copyTransposed(mlir::Value value);
   /// The body of a loop, whose values go back into `recurrences`, and the loop's results.
   mlir::LogicalResult addLoopBody(mlir::Operation *op, nvinfer1::ILoop &loop,
                                   llvm::ArrayRef<nvinfer1::IRecurrenceLayer *> recurrences, mlir::Block &body);
@@ -62,7 +66,9 @@ private:
   nvinfer1::ILayer *addAttention(AttentionOp op);
   nvinfer1::ILayer *addBroadcast(BroadcastOp op);
   nvinfer1::ILayer *addSlice(SliceOp op);
-  nvinfer1::ILayer *addConstant(mlir::DenseElementsAttr value);
+  nvinfer1::ILayer *addConstant(ConstantOp op);
+  nvinfer1::ILayer *addConverted(mlir::DenseElementsAttr value);
+  nvinfer1::ILayer *addDynamicQuantize(DynamicQuantizeOp op);
   template <typename Op>
   nvinfer1::ILayer *addResize(Op op, nvinfer1::InterpolationMode mode);
   template <typename Op>
@@ -76,6 +82,9 @@ private:
   nvinfer1::ITensor *binary(nvinfer1::ITensor *lhs, nvinfer1::ITensor *rhs, nvinfer1::ElementWiseOperation operation);
 
   nvinfer1::Weights keep(mlir::DenseElementsAttr value);
+  /// The elements of the constant that `value` is, or none; their name is `value`'s.
+  nvinfer1::Weights keepConstant(mlir::Value value);
+  mlir::LogicalResult nameWeights(mlir::func::FuncOp function);
   nvinfer1::ITensor &get(mlir::Value value) { return *tensors.lookup(value); }
   /// `tensor`, which comes from `op`, is `value`.
   mlir::LogicalResult define(mlir::Operation *op, mlir::Value value, nvinfer1::ITensor *tensor);
@@ -83,9 +92,12 @@ private:
   mlir::LogicalResult finish(mlir::Operation *op, nvinfer1::ILayer *layer);
 
   nvinfer1::INetworkDefinition &network;
+  bool namesWeights;
   llvm::DenseMap<mlir::Value, nvinfer1::ITensor *> tensors;
   std::vector<mlir::Operation *> operations;
   std::deque<std::vector<char>> weights;
+  /// All weights that a constant became.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<nvinfer1::Weights, 1>> weightsOf;
 };
 
 /// TensorRT's name of an element type; nothing if it has none.

@@ -209,14 +209,7 @@ ILayer *NetworkBuilder::addLayer(Operation *op) {
                         layer.setAxis(static_cast<int32_t>(*axis));
                     });
       })
-      .Case([&](DynamicQuantizeOp op) {
-        return with(network.addDynamicQuantizeV2(get(op.getInput()), toDims(op.getBlockShape()),
-                                                 elementType(op.getResult()), elementType(op.getScales())),
-                    [&](nvinfer1::IDynamicQuantizeLayer &layer) {
-                      if (Value scale = op.getDoubleQuantScale())
-                        layer.setInput(1, get(scale));
-                    });
-      })
+      .Case([&](DynamicQuantizeOp op) { return addDynamicQuantize(op); })
       .Case([&](AssertionOp op) { return network.addAssertion(get(op.getCondition()), op.getMessage().str().c_str()); })
       .Case([&](GridSampleOp op) {
         return with(network.addGridSample(get(op.getInput()), get(op.getGrid())),
@@ -247,35 +240,48 @@ void setConvolution(Layer &layer, Op op) {
 
 ILayer *NetworkBuilder::addConvolution(ConvolutionOp op) {
   auto kernel = cast<RankedTensorType>(op.getKernel().getType());
-  nvinfer1::Weights none{elementType(op.getKernel()), nullptr, 0};
-  DenseElementsAttr constant = getConstant(op.getKernel());
-  DenseElementsAttr bias = op.getBias() ? getConstant(op.getBias()) : DenseElementsAttr();
-  auto *layer =
-      network.addConvolutionNd(get(op.getInput()), kernel.getDimSize(0), toDims(kernel.getShape().drop_front(2)),
-                               constant ? keep(constant) : none, bias ? keep(bias) : none);
+  // What is no constant is an input of the layer.
+  nvinfer1::Weights weights = keepConstant(op.getKernel()), bias = keepConstant(op.getBias());
+  auto *layer = network.addConvolutionNd(get(op.getInput()), kernel.getDimSize(0),
+                                         toDims(kernel.getShape().drop_front(2)), weights, bias);
   return with(layer, [&](nvinfer1::IConvolutionLayer &layer) {
     setConvolution(layer, op);
-    if (!constant)
+    if (!weights.values)
       layer.setInput(1, get(op.getKernel()));
-    if (op.getBias() && !bias)
+    if (op.getBias() && !bias.values)
       layer.setInput(2, get(op.getBias()));
   });
 }
 
 ILayer *NetworkBuilder::addDeconvolution(DeconvolutionOp op) {
   auto kernel = cast<RankedTensorType>(op.getKernel().getType());
-  nvinfer1::Weights none{elementType(op.getKernel()), nullptr, 0};
-  DenseElementsAttr constant = getConstant(op.getKernel());
-  DenseElementsAttr bias = op.getBias() ? getConstant(op.getBias()) : DenseElementsAttr();
+  // What is no constant is an input of the layer.
+  nvinfer1::Weights weights = keepConstant(op.getKernel()), bias = keepConstant(op.getBias());
   auto *layer = network.addDeconvolutionNd(get(op.getInput()), kernel.getDimSize(1) * op.getNumGroups(),
-                                           toDims(kernel.getShape().drop_front(2)), constant ? keep(constant) : none,
-                                           bias ? keep(bias) : none);
+                                           toDims(kernel.getShape().drop_front(2)), weights, bias);
   return with(layer, [&](nvinfer1::IDeconvolutionLayer &layer) {
     setConvolution(layer, op);
-    if (!constant)
+    if (!weights.values)
       layer.setInput(1, get(op.getKernel()));
-    if (op.getBias() && !bias)
+    if (op.getBias() && !bias.values)
       layer.setInput(2, get(op.getBias()));
+  });
+}
+
+/// Blocks along one dimension have a form of their own, which TensorRT-RTX wants where it may be used.
+ILayer *NetworkBuilder::addDynamicQuantize(DynamicQuantizeOp op) {
+  ArrayRef<int64_t> block = op.getBlockShape();
+  auto isLong = [](int64_t extent) { return extent != 1; };
+  const auto *axis = llvm::find_if(block, isLong);
+  DataType result = elementType(op.getResult()), scales = elementType(op.getScales());
+  nvinfer1::IDynamicQuantizeLayer *layer =
+      llvm::count_if(block, isLong) == 1
+          ? network.addDynamicQuantize(get(op.getInput()), static_cast<int32_t>(axis - block.begin()),
+                                       static_cast<int32_t>(*axis), result, scales)
+          : network.addDynamicQuantizeV2(get(op.getInput()), toDims(block), result, scales);
+  return with(layer, [&](nvinfer1::IDynamicQuantizeLayer &layer) {
+    if (Value scale = op.getDoubleQuantScale())
+      layer.setInput(1, get(scale));
   });
 }
 

@@ -4,7 +4,6 @@
 // tensors.
 
 #include "latewood/compiler/Engines/TensorRT/NetworkBuilder.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -34,14 +33,7 @@ nvinfer1::Dims ones(int64_t rank) { return toDims(SmallVector<int64_t>(rank, 1))
 
 ILayer *NetworkBuilder::addShapeLayer(Operation *op) {
   return TypeSwitch<Operation *, ILayer *>(op)
-      .Case([&](ConstantOp op) -> ILayer * {
-        auto dense = dyn_cast<DenseElementsAttr>(op.getWeights());
-        if (!dense)
-          if (auto resource = dyn_cast<DenseResourceElementsAttr>(op.getWeights()))
-            if (AsmResourceBlob *blob = resource.getRawHandle().getBlob())
-              dense = DenseElementsAttr::getFromRawBuffer(resource.getType(), blob->getData());
-        return dense ? addConstant(dense) : nullptr;
-      })
+      .Case([&](ConstantOp op) { return addConstant(op); })
       .Case([&](ShapeOp op) { return network.addShape(get(op.getInput())); })
       .Case([&](TransposeOp op) -> ILayer * {
         nvinfer1::IShuffleLayer *layer = network.addShuffle(get(op.getInput()));

@@ -419,6 +419,9 @@ struct RaiseAttention : OpRewritePattern<MatrixMultiplyOp> {
       softmax = op.getOp1() == MatrixOperation::kTRANSPOSE ? op.getInput1().getDefiningOp<SoftMaxOp>() : SoftMaxOp();
     if (!softmax || softmax.getAxis() != 3 || !softmax->hasOneUse())
       return failure();
+    // In loops and conditionals the builder does not find an attention's inputs.
+    if (!isa<func::FuncOp>(op->getParentOp()))
+      return failure();
     Value value = isFlipped ? op.getInput0() : op.getInput1();
     bool isValueTransposed =
         isFlipped ? op.getOp0() == MatrixOperation::kNONE : op.getOp1() == MatrixOperation::kTRANSPOSE;

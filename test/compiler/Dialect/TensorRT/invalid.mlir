@@ -1489,3 +1489,84 @@ func.func @destinations(%x: tensor<4xf32>, %o: tensor<2xf32>) {
   %0:2 = tensorrt.call @engines::@g(%x, %x) outs(%o) : (tensor<4xf32>, tensor<4xf32>, tensor<2xf32>) -> (tensor<4xf32>, tensor<2xf32>)
   return
 }
+
+// -----
+
+// Tests that (C1) of activation is checked: i8 only with kRELU.
+func.func @f(%x: tensor<4xi8>) {
+  // expected-error @below {{(C1) requires floats for kSIGMOID}}
+  %0 = tensorrt.activation %x {activationType = #tensorrt<activation_type kSIGMOID>} : (tensor<4xi8>) -> tensor<4xi8>
+  return
+}
+
+// -----
+
+// Tests that (C3) of element_wise is checked: kPOW takes no i8.
+func.func @f(%x: tensor<4xi8>) {
+  // expected-error @below {{(C3) requires an element type that kPOW takes}}
+  %0 = tensorrt.element_wise %x, %x {elementwiseOperation = #tensorrt<element_wise_operation kPOW>} : (tensor<4xi8>, tensor<4xi8>) -> tensor<4xi8>
+  return
+}
+
+// -----
+
+// Tests that (C2) of reduce is checked: kAVG takes no i8.
+func.func @f(%x: tensor<4xi8>) {
+  // expected-error @below {{(C2) requires an element type that kAVG takes}}
+  %0 = tensorrt.reduce %x {reduceAxes = array<i64: 0>, reduceOperation = #tensorrt<reduce_operation kAVG>} : (tensor<4xi8>) -> tensor<i8>
+  return
+}
+
+// -----
+
+// Tests that (C5) of pooling is checked: i8 only in windows of 2 dimensions.
+func.func @f(%x: tensor<1x2x4x4x4xi8>) {
+  // expected-error @below {{(C5) requires windows of 2 dimensions for i8}}
+  %0 = tensorrt.pooling %x {windowSize = array<i64: 2, 2, 2>, stride = array<i64: 1, 1, 1>, prePadding = array<i64: 0, 0, 0>, postPadding = array<i64: 0, 0, 0>, poolingType = #tensorrt<pooling_type kMAX>} : (tensor<1x2x4x4x4xi8>) -> tensor<1x2x3x3x3xi8>
+  return
+}
+
+// -----
+
+// Tests that (C7) of deconvolution is checked: no bf16.
+func.func @f(%x: tensor<1x4x2x2xbf16>, %w: tensor<4x6x3x3xbf16>) {
+  // expected-error @below {{(C7) requires elements of f32 or f16}}
+  %0 = tensorrt.deconvolution in(%x) kernel(%w) {stride = array<i64: 1, 1>, pre_padding = array<i64: 0, 0>, post_padding = array<i64: 0, 0>} : (tensor<1x4x2x2xbf16>, tensor<4x6x3x3xbf16>) -> tensor<1x6x4x4xbf16>
+  return
+}
+
+// -----
+
+// Tests that ui8 is not moved.
+func.func @f(%x: tensor<2x3xui8>) {
+  // expected-error @below {{operand #0 must be ranked tensor}}
+  %0 = tensorrt.transpose %x {permutation = array<i64: 1, 0>} : (tensor<2x3xui8>) -> tensor<3x2xui8>
+  return
+}
+
+// -----
+
+// Tests that quantized elements but i8 are not sliced.
+func.func @f(%x: tensor<4xf8E4M3FN>) {
+  // expected-error @below {{operand #0 must be ranked tensor}}
+  %0 = tensorrt.slice %x {staticStart = array<i64: 1>, staticSize = array<i64: 2>, staticStride = array<i64: 1>} : (tensor<4xf8E4M3FN>) -> tensor<2xf8E4M3FN>
+  return
+}
+
+// -----
+
+// Tests that quantized elements but i8 are not gathered.
+func.func @f(%x: tensor<4xi4>, %i: tensor<2xi32>) {
+  // expected-error @below {{operand #0 must be ranked tensor}}
+  %0 = tensorrt.gather %x, %i {axis = 0 : i64} : (tensor<4xi4>, tensor<2xi32>) -> tensor<2xi4>
+  return
+}
+
+// -----
+
+// Tests that integers but i8 are not padded.
+func.func @f(%x: tensor<1x1x2x2xi32>) {
+  // expected-error @below {{operand #0 must be ranked tensor}}
+  %0 = tensorrt.padding %x {prePadding = array<i64: 1, 1>, postPadding = array<i64: 0, 0>} : (tensor<1x1x2x2xi32>) -> tensor<1x1x3x3xi32>
+  return
+}

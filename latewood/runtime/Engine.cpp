@@ -51,7 +51,8 @@ StatusOr<EngineModule *> openModule(const std::string &library) {
 StatusOr<EngineModule *> EngineModule::open(const std::string &library) {
   return withoutExceptions([&]() -> StatusOr<EngineModule *> {
     static std::mutex mutex;
-    static std::map<std::string, EngineModule *> modules;
+    // Not destroyed at the end of the process: modules are not, either.
+    static auto &modules = *new std::map<std::string, EngineModule *>;
     std::lock_guard lock(mutex);
     EngineModule *&module = modules[library];
     if (!module) {

@@ -11,8 +11,8 @@
 //   EngineContext   what one session needs to run an engine: one call at a time
 //
 // Memory is the host's, row-major, and a module moves it to the device and back; except for what the host program has
-// allocated on the device, which is known by its address and is used as it is. A result's place on the host is asked for
-// when its extents are final: the caller's buffer, or memory of exactly that size. Internal to runtime and modules.
+// allocated on the device, which is known by its address and is used as it is. A result's place on the host is asked
+// for when its extents are final: the caller's buffer, or memory of exactly that size. Internal to runtime and modules.
 
 #ifndef LATEWOOD_RUNTIME_ENGINE_H
 #define LATEWOOD_RUNTIME_ENGINE_H

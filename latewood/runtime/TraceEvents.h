@@ -2,10 +2,12 @@
 //
 // How the runtime's own code puts events into a recording (Trace.h). A Span is a stretch of time on one thread, an
 // instant a point, a counter a number that has changed. Nothing here fails: an event that there is no memory for is
-// counted as dropped. Internal.
+// counted as dropped. Internal, to the runtime and its engine modules.
 
 #ifndef LATEWOOD_RUNTIME_TRACEEVENTS_H
 #define LATEWOOD_RUNTIME_TRACEEVENTS_H
+
+#include "latewood/runtime/Export.h"
 
 #include <atomic>
 #include <cstdint>
@@ -13,7 +15,7 @@
 
 namespace latewood::runtime::trace {
 
-extern std::atomic<bool> isRecording;
+extern LATEWOOD_API std::atomic<bool> isRecording;
 inline bool isOn() { return __builtin_expect(isRecording.load(std::memory_order_relaxed), false); }
 
 /// A number that is shown with an event; its name is a literal. Without a name there is none.
@@ -23,13 +25,13 @@ struct Number {
 };
 
 /// Nanoseconds of a steady clock.
-int64_t now() noexcept;
+LATEWOOD_API int64_t now() noexcept;
 
 /// The names are copied, the category is a literal. `code`, where not null, is an address whose name (see nameCode) is
 /// put in the place of `name`.
-void recordSpan(const char *category, std::string_view name, const void *code, int64_t begin, Number first,
-                Number second) noexcept;
-void recordInstant(const char *category, std::string_view name, Number first, Number second) noexcept;
+LATEWOOD_API void recordSpan(const char *category, std::string_view name, const void *code, int64_t begin, Number first,
+                             Number second) noexcept;
+LATEWOOD_API void recordInstant(const char *category, std::string_view name, Number first, Number second) noexcept;
 void recordCounter(std::string_view name, Number value) noexcept;
 
 /// False: `code` has a name already.

@@ -10,9 +10,15 @@
 //   twice    asks an output allocator for too little first, then for more
 //   shrink   asks for too much first, then for what is needed
 //   zero     asks for 0 bytes first
+//   align    asks for memory of an alignment that no allocator has
 //   fail     fails in the middle: after memory was asked for, before shapes are told
+//   mute     tells no shape
+//   late     tells shapes last, after all results were delivered; without it, each behind its result
+//   wrong    tells a rank that the result has not
 //   profiles has two optimization profiles: extents of 1 to 8, and of 9 to 4096
-// Shapes are told at the end of an enqueue, and results whose extents the signature does not know need an allocator.
+//   host     small integer inputs are tensors of the host, which shapes are computed from: values of 0 to 100
+// Results whose extents the signature does not know need an allocator. `standin_fail_call(n)` lets the n-th call fail
+// that may. Where STANDIN_TENSORRT_VERSION is set, that is the library's version (10701: TensorRT-RTX 1.7.1).
 
 #include "Unused.h"
 #include "latewood/runtime/latewood.h"
@@ -21,6 +27,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -36,7 +43,13 @@ constexpr std::string_view magic = "STANDIN1";
 
 std::mutex behaviourMutex;
 std::string behaviour;
-std::atomic<int64_t> addressesSet{0}, shapesSet{0}, runs{0};
+std::atomic<int64_t> addressesSet{0}, shapesSet{0}, runs{0}, pluginLibraries{0}, failingCall{0}, calls{0};
+
+/// Whether this call fails, as it was told to.
+bool strike() {
+  ++calls;
+  return failingCall.load() > 0 && failingCall.fetch_sub(1) == 1;
+}
 
 bool behaves(std::string_view word) {
   std::lock_guard lock(behaviourMutex);
@@ -80,9 +93,16 @@ struct Context final : UnusedContext, IExecutionContext {
     return setTensorAddress(name, const_cast<void *>(data));
   }
   bool setOutputAllocator(const char *name, IOutputAllocator *allocator) noexcept override {
+    if (strike())
+      return refuse("setOutputAllocator fails, as it was told to");
     allocators[name] = allocator;
     return true;
   }
+  bool setInputConsumedEvent(cudaEvent_t event) noexcept override {
+    consumed = event;
+    return !strike() || refuse("setInputConsumedEvent fails, as it was told to");
+  }
+  cudaEvent_t getInputConsumedEvent() const noexcept override { return consumed; }
   bool enqueueV3(cudaStream_t stream) noexcept override;
 
   bool refuse(const std::string &why) {
@@ -91,10 +111,12 @@ struct Context final : UnusedContext, IExecutionContext {
     return false;
   }
   bool deliver(const std::string &name, latewood_buffer *result, cudaStream_t stream);
+  void notify(const std::string &name, latewood_buffer *result);
 
   const Engine &engine;
   latewood_session *session = nullptr;
   IErrorRecorder *recorder = nullptr;
+  cudaEvent_t consumed = nullptr;
   int32_t profile = 0;
   std::map<std::string, Dims> shapes;
   std::map<std::string, void *> addresses;
@@ -131,6 +153,11 @@ struct Engine final : UnusedEngine, ICudaEngine {
 
   ICudaEngine *getPImpl() noexcept override { return this; }
   IExecutionContext *createExecutionContext(ExecutionContextAllocationStrategy) noexcept override {
+    if (strike()) {
+      if (recorder)
+        recorder->reportError(ErrorCode::kINTERNAL_ERROR, "createExecutionContext fails, as it was told to");
+      return nullptr;
+    }
     auto context = std::make_unique<Context>(*this);
     return context->session ? context.release() : nullptr;
   }
@@ -154,8 +181,21 @@ struct Engine final : UnusedEngine, ICudaEngine {
     return dims;
   }
   DataType getTensorDataType(const char *name) const noexcept override { return toDataType(find(name)->info.type); }
-  TensorLocation getTensorLocation(const char *) const noexcept override { return TensorLocation::kDEVICE; }
-  bool isShapeInferenceIO(const char *) const noexcept override { return false; }
+  /// A vector of integers, or one number.
+  TensorLocation getTensorLocation(const char *name) const noexcept override {
+    const Value *value = find(name);
+    bool isShape = value && value->isInput && value->info.rank <= 1 &&
+                   (value->info.type == LATEWOOD_TYPE_i32 || value->info.type == LATEWOOD_TYPE_i64);
+    return isShape && behaves("host") ? TensorLocation::kHOST : TensorLocation::kDEVICE;
+  }
+  bool isShapeInferenceIO(const char *name) const noexcept override {
+    return getTensorLocation(name) == TensorLocation::kHOST;
+  }
+  const int64_t *getProfileTensorValuesV2(const char *, int32_t, OptProfileSelector select) const noexcept override {
+    static const int64_t low[8] = {}, typical[8] = {4, 4, 4, 4, 4, 4, 4, 4},
+                         high[8] = {100, 100, 100, 100, 100, 100, 100, 100};
+    return select == OptProfileSelector::kMIN ? low : select == OptProfileSelector::kOPT ? typical : high;
+  }
   TensorIOMode getTensorIOMode(const char *name) const noexcept override {
     const Value *value = find(name);
     return !value ? TensorIOMode::kNONE : value->isInput ? TensorIOMode::kINPUT : TensorIOMode::kOUTPUT;
@@ -163,6 +203,8 @@ struct Engine final : UnusedEngine, ICudaEngine {
   Dims getProfileShape(const char *name, int32_t index, OptProfileSelector select) const noexcept override {
     Dims dims = getTensorShape(name);
     int64_t small[] = {1, 4, 8}, large[] = {9, 64, 4096};
+    if (!behaves("profiles"))
+      small[0] = 0, small[2] = int64_t(1) << 40;
     for (int32_t d = 0; d < dims.nbDims; ++d)
       if (dims.d[d] < 0)
         dims.d[d] = (index == 0 ? small : large)[select == OptProfileSelector::kMIN   ? 0
@@ -191,7 +233,7 @@ Context::Context(const Engine &engine) : engine(engine) {
 const ICudaEngine &Context::getEngine() const noexcept { return engine; }
 
 bool Context::setOptimizationProfileAsync(int32_t index, cudaStream_t) noexcept {
-  if (index < 0 || index >= engine.getNbOptimizationProfiles())
+  if (index < 0 || index >= engine.getNbOptimizationProfiles() || strike())
     return refuse("there is no profile " + std::to_string(index));
   profile = index;
   shapes.clear();
@@ -215,6 +257,8 @@ bool Context::setInputShape(const char *name, const Dims &dims) noexcept {
       if (dims.d[d] < min.d[d] || dims.d[d] > max.d[d])
         return refuse(std::string(name) + " is outside of the profile");
   }
+  if (strike())
+    return refuse("setInputShape fails, as it was told to");
   ++shapesSet;
   shapes[name] = dims;
   return true;
@@ -230,6 +274,8 @@ bool Context::setTensorAddress(const char *name, void *data) noexcept {
     return refuse(std::string("there is no tensor ") + name);
   if (!data)
     return refuse(std::string(name) + " has no address");
+  if (strike())
+    return refuse("setTensorAddress fails, as it was told to");
   ++addressesSet;
   addresses[name] = data;
   return true;
@@ -249,7 +295,7 @@ bool Context::deliver(const std::string &name, latewood_buffer *result, cudaStre
     std::memcpy(address->second, latewood_buffer_data(result), bytes);
     return true;
   }
-  constexpr uint64_t alignment = 256;
+  uint64_t alignment = behaves("align") ? 4096 : 256;
   void *memory = nullptr;
   auto ask = [&](uint64_t size) {
     memory = allocator->reallocateOutputAsync(name.c_str(), memory, size, alignment, stream);
@@ -274,8 +320,22 @@ bool Context::deliver(const std::string &name, latewood_buffer *result, cudaStre
   return true;
 }
 
+void Context::notify(const std::string &name, latewood_buffer *result) {
+  auto allocator = allocators.find(name);
+  if (allocator == allocators.end() || !allocator->second || behaves("mute"))
+    return;
+  Dims dims{};
+  dims.nbDims = static_cast<int32_t>(latewood_buffer_rank(result));
+  std::copy_n(latewood_buffer_shape(result), dims.nbDims, dims.d);
+  if (behaves("wrong"))
+    dims.d[dims.nbDims++] = 1;
+  allocator->second->notifyShape(name.c_str(), dims);
+}
+
 bool Context::enqueueV3(cudaStream_t stream) noexcept {
   ++runs;
+  if (strike())
+    return refuse("enqueueV3 fails, as it was told to");
   std::vector<latewood_buffer *> arguments(latewood_function_argument_count(engine.function)),
       results(latewood_function_result_count(engine.function));
   std::string why;
@@ -301,23 +361,49 @@ bool Context::enqueueV3(cudaStream_t stream) noexcept {
                                 results.size()));
   bool isRight = why.empty() || refuse(why);
   for (size_t i = 0; i < results.size() && isRight; ++i)
-    isRight = deliver("out" + std::to_string(i), results[i], stream);
-  // Shapes come last: nothing else says them.
-  for (size_t i = 0; i < results.size() && isRight; ++i) {
-    std::string name = "out" + std::to_string(i);
-    if (auto allocator = allocators.find(name); allocator != allocators.end() && allocator->second) {
-      Dims dims{};
-      dims.nbDims = static_cast<int32_t>(latewood_buffer_rank(results[i]));
-      std::copy_n(latewood_buffer_shape(results[i]), dims.nbDims, dims.d);
-      allocator->second->notifyShape(name.c_str(), dims);
-    }
-  }
+    if (isRight = deliver("out" + std::to_string(i), results[i], stream); isRight && !behaves("late"))
+      notify("out" + std::to_string(i), results[i]);
+  for (size_t i = 0; i < results.size() && isRight && behaves("late"); ++i)
+    notify("out" + std::to_string(i), results[i]);
   for (latewood_buffer *buffer : arguments)
     latewood_buffer_release(buffer);
   for (latewood_buffer *buffer : results)
     latewood_buffer_release(buffer);
   return isRight;
 }
+
+/// Loads libraries of plugins, and knows none of their creators.
+struct Registry final : IPluginRegistry {
+  void setErrorRecorder(IErrorRecorder *const given) noexcept override { recorder = given; }
+  IErrorRecorder *getErrorRecorder() const noexcept override { return recorder; }
+  bool isParentSearchEnabled() const override { return false; }
+  void setParentSearchEnabled(bool const) override {}
+  PluginLibraryHandle loadLibrary(AsciiChar const *path) noexcept override {
+    void *library = dlopen(path, RTLD_NOW);
+    if (!library && recorder)
+      recorder->reportError(ErrorCode::kINVALID_ARGUMENT, dlerror());
+    pluginLibraries += library != nullptr;
+    return library;
+  }
+  void deregisterLibrary(PluginLibraryHandle) noexcept override {}
+  bool registerCreator(IPluginCreatorInterface &, AsciiChar const *const) noexcept override { return false; }
+  IPluginCreatorInterface *const *getAllCreators(int32_t *const count) const noexcept override {
+    *count = 0;
+    return nullptr;
+  }
+  IPluginCreatorInterface *getCreator(AsciiChar const *const, AsciiChar const *const,
+                                      AsciiChar const *const) noexcept override {
+    return nullptr;
+  }
+  bool deregisterCreator(IPluginCreatorInterface const &) noexcept override { return false; }
+  IPluginResource *acquirePluginResource(AsciiChar const *, IPluginResource *) noexcept override { return nullptr; }
+  int32_t releasePluginResource(AsciiChar const *) noexcept override { return -1; }
+  IPluginCreatorInterface *const *getAllCreatorsRecursive(int32_t *const count) noexcept override {
+    return getAllCreators(count);
+  }
+
+  IErrorRecorder *recorder = nullptr;
+};
 
 struct Runtime final : UnusedRuntime, IRuntime {
   explicit Runtime(ILogger &logger) : logger(logger) { mImpl = this; }
@@ -326,17 +412,27 @@ struct Runtime final : UnusedRuntime, IRuntime {
     std::string_view text(static_cast<const char *>(bytes), size);
     auto engine = std::make_unique<Engine>();
     std::string why = "the bytes are no engine of the stand-in";
-    if (text.starts_with(magic))
+    if (strike())
+      why = "deserializeCudaEngine fails, as it was told to";
+    else if (text.starts_with(magic))
       why = engine->open(text.data() + magic.size(), text.size() - magic.size());
     if (why.empty())
       return engine.release();
-    logger.log(ILogger::Severity::kERROR, why.c_str());
+    logger.log(ILogger::Severity::kERROR, "an error that the recorder knows better");
+    if (recorder)
+      recorder->reportError(ErrorCode::kINVALID_ARGUMENT, why.c_str());
     return nullptr;
   }
-  // There are no plugins here.
-  IPluginRegistry &getPluginRegistry() noexcept override { std::abort(); }
+  void setErrorRecorder(IErrorRecorder *given) noexcept override { recorder = given; }
+  IErrorRecorder *getErrorRecorder() const noexcept override { return recorder; }
+  IPluginRegistry &getPluginRegistry() noexcept override {
+    registry.recorder = recorder;
+    return registry;
+  }
 
   ILogger &logger;
+  Registry registry;
+  IErrorRecorder *recorder = nullptr;
 };
 
 } // namespace latewood::standin
@@ -351,7 +447,10 @@ EXPORT void *createInferRuntime_INTERNAL(void *logger, int32_t version) noexcept
   }
   return static_cast<IRuntime *>(new Runtime(log));
 }
-EXPORT int32_t getInferLibVersion() noexcept { return NV_TENSORRT_VERSION; }
+EXPORT int32_t getInferLibVersion() noexcept {
+  const char *given = std::getenv("STANDIN_TENSORRT_VERSION");
+  return given ? std::atoi(given) : NV_TENSORRT_VERSION;
+}
 
 EXPORT void standin_behave(const char *words) {
   std::lock_guard lock(behaviourMutex);
@@ -361,3 +460,8 @@ EXPORT void standin_behave(const char *words) {
 EXPORT int64_t standin_addresses_set() { return addressesSet; }
 EXPORT int64_t standin_shapes_set() { return shapesSet; }
 EXPORT int64_t standin_runs() { return runs; }
+/// How many libraries of plugins are loaded.
+EXPORT int64_t standin_plugin_libraries() { return pluginLibraries; }
+/// The n-th call from now on fails, of those that may; 0: none. And how many there were.
+EXPORT void standin_fail_call(int64_t n) { failingCall.store(n); }
+EXPORT int64_t standin_calls() { return calls.load(); }

@@ -2,113 +2,18 @@
 //
 // The module for TensorRT's engines, against the stand-in for the vendor's libraries (StandIn.cpp, StandInCUDA.cpp).
 
-#include "latewood/format/Container.h"
-#include "latewood/format/ElementTypes.h"
-#include "latewood/format/abi.h"
-#include "test/unit/runtime/TestExecutable.h"
+#include "StandInPrograms.h"
 
-#include <dlfcn.h>
-#include <gtest/gtest.h>
+#include "latewood/runtime/Trace.h"
+
+#include <fstream>
+#include <sstream>
 
 using namespace latewood;
 using namespace latewood::runtime;
 using namespace latewood::test;
 
 namespace {
-
-/// A function of a stand-in library, which the module has opened.
-template <typename Function>
-Function *standIn(const char *variable, const char *name) {
-  void *library = dlopen(std::getenv(variable), RTLD_NOW);
-  auto *function = library ? reinterpret_cast<Function *>(dlsym(library, name)) : nullptr;
-  if (!function)
-    ADD_FAILURE() << "no function " << name;
-  return function;
-}
-int64_t ask(const char *name) { return standIn<int64_t()>("LATEWOOD_CUDART_LIBRARY", name)(); }
-int64_t askEngine(const char *name) { return standIn<int64_t()>("LATEWOOD_TENSORRT_LIBRARY", name)(); }
-void behave(const char *words) { standIn<void(const char *)>("LATEWOOD_TENSORRT_LIBRARY", "standin_behave")(words); }
-
-/// An engine of the stand-in, whose `main` is a function of functions.c.
-std::vector<uint8_t> makeEngine(const std::string &name) {
-  format::ExecutableT metadata = describeFunctions();
-  for (auto &function : metadata.functions)
-    if (function->name == name)
-      function->name = "main";
-  std::vector<uint8_t> bytes = {'S', 'T', 'A', 'N', 'D', 'I', 'N', '1'}, file = writeFunctions(metadata);
-  bytes.insert(bytes.end(), file.begin(), file.end());
-  return bytes;
-}
-
-std::unique_ptr<format::ValueT> floats(std::vector<int64_t> shape) {
-  auto value = std::make_unique<format::ValueT>();
-  value->element_type = format::ElementType::f32;
-  value->shape = std::move(shape);
-  return value;
-}
-
-/// The host programs of hosts.c, with engine 0 = `positive` and engine 1 = `add`.
-std::vector<uint8_t> writeHosts() {
-  format::ExecutableT metadata = describeFunctions();
-  metadata.functions.clear();
-  metadata.constants.clear();
-  metadata.images[0]->segment = 0;
-  auto add = [&](const char *name, std::vector<std::vector<int64_t>> arguments, std::vector<int64_t> result) {
-    auto function = std::make_unique<format::FunctionT>();
-    function->name = name;
-    function->symbol = std::string("h_") + name;
-    for (auto &shape : arguments)
-      function->arguments.push_back(floats(shape));
-    function->results.push_back(floats(result));
-    metadata.functions.push_back(std::move(function));
-  };
-  add("allocating", {{-1}}, {-1});
-  add("twice", {{-1}}, {-1});
-  add("given", {{4}, {4}}, {4});
-  add("mistaken", {{4}, {4}}, {3});
-  for (uint32_t i = 0; i < 2; ++i) {
-    auto engine = std::make_unique<format::EngineT>();
-    engine->name = i == 0 ? "positive" : "add";
-    engine->library = "tensorrt";
-    engine->segment = 1 + i;
-    metadata.engines.push_back(std::move(engine));
-  }
-  std::vector<uint8_t> image = readImage("hosts"), positive = makeEngine("positive"), sum = makeEngine("add");
-  format::SegmentInput segments[3];
-  segments[0] = {format::SegmentKind::image, "x86-64", image, 0};
-  segments[1] = {format::SegmentKind::engine, "positive", positive, 0};
-  segments[2] = {format::SegmentKind::engine, "add", sum, 0};
-  std::vector<uint8_t> bytes;
-  EXPECT_EQ(format::write(metadata, segments, bytes), "");
-  return bytes;
-}
-
-Ref<Session> open() {
-  behave("");
-  auto client = *Client::create({});
-  auto executable = Executable::fromBytes(writeHosts());
-  EXPECT_TRUE(executable.isOk()) << executable.status().str();
-  auto session = Session::create(client, *executable);
-  EXPECT_TRUE(session.isOk()) << session.status().str();
-  return *session;
-}
-
-using Results = StatusOr<std::vector<Ref<Value>>>;
-
-Results call(const Ref<Session> &session, const char *name, std::vector<std::vector<float>> arguments,
-             std::vector<Ref<Value>> outputs = {}) {
-  std::vector<Ref<Value>> values;
-  for (auto &argument : arguments)
-    values.push_back(test::floats(*session->client(), argument));
-  return session->execute(name, values, outputs, nullptr);
-}
-
-std::vector<float> first(const Results &results) {
-  EXPECT_TRUE(results.isOk()) << results.status().str();
-  return results.isOk() ? elements<float>((*results)[0]) : std::vector<float>();
-}
-
-using Floats = std::vector<float>;
 
 TEST(TensorRT, RunsInDestinationStyle) {
   Ref<Session> session = open();
@@ -120,12 +25,13 @@ TEST(TensorRT, RunsInDestinationStyle) {
 
 TEST(TensorRT, AllocatesResultsInEveryOrderOfRequests) {
   Ref<Session> session = open();
-  for (const char *words : {"", "twice", "shrink", "zero", "zero,twice,shrink"}) {
+  for (const char *words : {"", "late", "twice", "shrink", "zero", "zero,twice,shrink", "zero,twice,shrink,late"}) {
     behave(words);
     EXPECT_EQ(first(call(session, "allocating", {{1, -2, 3, -4, 5}})), (Floats{1, 3, 5})) << words;
     EXPECT_EQ(first(call(session, "allocating", {{-1}})), Floats{}) << words;
     EXPECT_EQ(first(call(session, "allocating", {{}})), Floats{}) << words;
     EXPECT_EQ(first(call(session, "twice", {{7, -2}})), (Floats{7})) << words;
+    EXPECT_EQ(first(call(session, "allocating_on_device", {{7, -2, 8}})), (Floats{7, 8})) << words;
   }
 }
 
@@ -155,12 +61,99 @@ TEST(TensorRT, SaysWhatTheLibrarySaysWhenItFails) {
   EXPECT_EQ(first(call(session, "allocating", {{1, 2}})), (Floats{1, 2}));
 }
 
+TEST(TensorRT, ShapesThatAreNotToldOrWrongAreErrors) {
+  Ref<Session> session = open();
+  const char *words[] = {"mute", "wrong", "align"};
+  const char *reasons[] = {"gave no shape of out0", "expected 1 dimensions", "aligned to 4096 bytes"};
+  for (size_t i = 0; i < 3; ++i) {
+    behave(words[i]);
+    for (const char *name : {"allocating", "twice", "allocating_on_device"}) {
+      Results failed = call(session, name, {{1, 2}});
+      ASSERT_FALSE(failed.isOk()) << words[i];
+      EXPECT_NE(failed.status().str().find(reasons[i]), std::string::npos) << failed.status().str();
+    }
+    behave("");
+    EXPECT_EQ(first(call(session, "allocating", {{1, -3, 2}})), (Floats{1, 2}));
+  }
+}
+
 TEST(TensorRT, RefusesAResultOfAnotherShape) {
   Ref<Session> session = open();
   Results failed = call(session, "mistaken", {{1, 2, 3, 4}, {5, 6, 7, 8}});
   ASSERT_FALSE(failed.isOk());
   EXPECT_NE(failed.status().str().find("[4]"), std::string::npos) << failed.status().str();
   EXPECT_NE(failed.status().str().find("[3]"), std::string::npos) << failed.status().str();
+}
+
+TEST(TensorRT, WhatEnginesPassOnStaysOnTheDevice) {
+  Ref<Session> session = open();
+  auto counted = [&] { return session->statistics().engines; };
+  EngineCounters before = counted();
+  EXPECT_EQ(first(call(session, "given_on_device", {{1, 2, 3, 4}, {5, 6, 7, 8}})), (Floats{211, 414, 617, 820}));
+  EngineCounters after = counted();
+  EXPECT_EQ(after.runs - before.runs, 2u);
+  // Two inputs, the second of them twice; one result.
+  EXPECT_EQ(after.uploads - before.uploads, 3u);
+  EXPECT_EQ(after.uploadedBytes - before.uploadedBytes, 48u);
+  EXPECT_EQ(after.downloads - before.downloads, 1u);
+  EXPECT_EQ(after.downloadedBytes - before.downloadedBytes, 16u);
+  EXPECT_EQ(first(call(session, "static_on_device", {{1, 2, 3, 4}, {5, 6, 7, 8}})), (Floats{211, 414, 617, 820}));
+  EXPECT_EQ(first(call(session, "allocating_on_device", {{1, -2, 3}})), (Floats{1, 3}));
+  // A call gives back what it does not release itself.
+  int64_t held = counted().liveBytes;
+  for (int i = 0; i < 100; ++i) {
+    (void)call(session, "static_on_device", {{1, 2, 3, 4}, {5, 6, 7, 8}});
+    (void)call(session, "allocating_on_device", {{1, -2, 3}});
+  }
+  EXPECT_EQ(counted().liveBytes, held);
+  EXPECT_GE(counted().peakBytes, held);
+}
+
+TEST(TensorRT, RefusesTooLittleMemoryOnTheDevice) {
+  Ref<Session> session = open();
+  // The same, with memory that is too small for what the host program says.
+  Results failed = call(session, "mistaken_on_device", {{1, 2, 3, 4}, {5, 6, 7, 8}});
+  ASSERT_FALSE(failed.isOk());
+  EXPECT_NE(failed.status().str().find("[4000]"), std::string::npos) << failed.status().str();
+  EXPECT_EQ(first(call(session, "given", {{1, 2, 3, 4}, {5, 6, 7, 8}})), (Floats{106, 208, 310, 412}));
+}
+
+TEST(TensorRT, TensorsOfTheHost) {
+  Ref<Session> session = open("host,profiles");
+  int64_t lengths[] = {5, 5, 0, 100, 7};
+  for (const char *name : {"counting", "counting_on_device"})
+    for (int64_t length : lengths) {
+      Results results = count(session, name, length);
+      ASSERT_TRUE(results.isOk()) << results.status().str();
+      std::vector<int64_t> numbers = elements<int64_t>((*results)[0]);
+      ASSERT_EQ(static_cast<int64_t>(numbers.size()), length) << name;
+      if (length > 0)
+        EXPECT_EQ(numbers.back(), length - 1);
+    }
+  // Values are part of the choice of a profile.
+  Results refused = count(session, "counting", 101);
+  ASSERT_FALSE(refused.isOk());
+  EXPECT_NE(refused.status().str().find("with the values 101"), std::string::npos) << refused.status().str();
+  EXPECT_NE(refused.status().str().find("with the values 0 to 100"), std::string::npos) << refused.status().str();
+  // Nothing is told again that the engine knows.
+  (void)count(session, "counting", 7);
+  int64_t addresses = askEngine("standin_addresses_set");
+  (void)count(session, "counting", 7);
+  EXPECT_EQ(askEngine("standin_addresses_set"), addresses);
+  behave("");
+}
+
+TEST(TensorRT, RecordsCopiesAndRuns) {
+  Ref<Session> session = open();
+  ASSERT_TRUE(Trace::start().isOk());
+  (void)call(session, "given_on_device", {{1, 2, 3, 4}, {5, 6, 7, 8}});
+  std::string path = testing::TempDir() + "/tensorrt-trace.json";
+  ASSERT_TRUE(Trace::stop(path).isOk());
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  for (const char *event :
+       {"\"add\"", "copy to the device", "copy from the device", "wait for the device", "allocate on the device"})
+    EXPECT_NE(text.str().find(event), std::string::npos) << event;
 }
 
 TEST(TensorRT, FailedAllocationsAreErrors) {
@@ -177,15 +170,17 @@ TEST(TensorRT, FailedAllocationsAreErrors) {
 }
 
 TEST(TensorRT, ChoosesAProfileByTheShapes) {
-  Ref<Session> session = open();
-  behave("profiles");
+  Ref<Session> session = open("profiles");
   EXPECT_EQ(first(call(session, "allocating", {{1, -2, 3}})), (Floats{1, 3}));
   EXPECT_EQ(first(call(session, "allocating", {Floats(100, 2.0f)})), Floats(100, 2.0f));
   EXPECT_EQ(first(call(session, "allocating", {{4, -2, 3}})), (Floats{4, 3}));
   Results refused = call(session, "allocating", {Floats(5000, 1.0f)});
   ASSERT_FALSE(refused.isOk());
   EXPECT_NE(refused.status().str().find("no optimization profile"), std::string::npos) << refused.status().str();
-  EXPECT_NE(refused.status().str().find("5000"), std::string::npos) << refused.status().str();
+  EXPECT_NE(refused.status().str().find("in0: 5000; it was made for (0) in0: 1 to 8; (1) in0: 9 to 4096"),
+            std::string::npos)
+      << refused.status().str();
+  EXPECT_EQ(first(call(session, "allocating", {{4, -2, 3}})), (Floats{4, 3}));
   behave("");
 }
 
@@ -200,7 +195,8 @@ TEST(TensorRT, TellsTheContextOnlyWhatChanged) {
 }
 
 TEST(TensorRT, MemoryDoesNotGrowAndNothingIsLeft) {
-  int64_t blocks = ask("standin_live_blocks"), streams = ask("standin_live_streams");
+  int64_t blocks = ask("standin_live_blocks"), streams = ask("standin_live_streams"),
+          events = ask("standin_live_events");
   Ref<Value> result;
   {
     Ref<Session> session = open();
@@ -210,15 +206,46 @@ TEST(TensorRT, MemoryDoesNotGrowAndNothingIsLeft) {
     int64_t bytes = ask("standin_live_bytes");
     for (int i = 0; i < 10000; ++i) {
       size_t length = lengths[static_cast<size_t>(i) % 7];
-      ASSERT_EQ(first(call(session, "allocating", {Floats(length, 1.0f)})).size(), length);
+      const char *name = i % 3 == 0 ? "allocating_on_device" : "allocating";
+      ASSERT_EQ(first(call(session, name, {Floats(length, 1.0f)})).size(), length);
     }
     EXPECT_EQ(ask("standin_live_bytes"), bytes);
     result = (*call(session, "allocating", {{1, -1, 2}}))[0];
   }
   EXPECT_EQ(ask("standin_live_blocks"), blocks);
   EXPECT_EQ(ask("standin_live_streams"), streams);
+  EXPECT_EQ(ask("standin_live_events"), events);
+  EXPECT_EQ(ask("standin_mistakes"), 0);
   // It outlives session, executable, client and engines.
   EXPECT_EQ(elements<float>(result), (Floats{1, 2}));
+}
+
+TEST(TensorRT, ResultsOutliveEverythingInEveryOrderOfDropping) {
+  // Client, executable, session, and the first of two results, in all orders; the second result is last.
+  std::vector<int> order = {0, 1, 2, 3};
+  int64_t blocks = ask("standin_live_blocks");
+  do {
+    Ref<Client> client = *Client::create({});
+    Ref<Executable> executable = *Executable::fromBytes(writeHosts());
+    Ref<Session> session = *Session::create(client, executable);
+    Ref<Value> one = (*call(session, "allocating", {{1, -1, 2}}))[0];
+    Ref<Value> other = (*call(session, "given_on_device", {{1, 2, 3, 4}, {5, 6, 7, 8}}))[0];
+    for (int what : order) {
+      if (what == 0)
+        client = {};
+      else if (what == 1)
+        executable = {};
+      else if (what == 2)
+        session = {};
+      else
+        one = {};
+      ASSERT_EQ(elements<float>(other), (Floats{211, 414, 617, 820}));
+      if (one)
+        ASSERT_EQ(elements<float>(one), (Floats{1, 2}));
+    }
+  } while (std::next_permutation(order.begin(), order.end()));
+  EXPECT_EQ(ask("standin_live_blocks"), blocks);
+  EXPECT_EQ(ask("standin_mistakes"), 0);
 }
 
 TEST(TensorRT, EnginesThatCannotBeReadAreErrors) {

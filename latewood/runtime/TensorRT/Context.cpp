@@ -125,8 +125,7 @@ Status TensorRTContext::tryRun(std::span<const EngineInput> given, EngineResults
 /// Keeps the values of a tensor of the host, and says whether they are others than before.
 Status TensorRTContext::readHostValues(size_t index, const EngineInput &given, bool &hasChanged) {
   Input &input = inputs[index];
-  LATEWOOD_ASSIGN_OR_RETURN(size_t bytes,
-                            bytesOf({given.extents, input.tensor->rank}, input.tensor->elementBytes));
+  LATEWOOD_ASSIGN_OR_RETURN(size_t bytes, bytesOf({given.extents, input.tensor->rank}, input.tensor->elementBytes));
   std::vector<std::byte> values(std::max<size_t>(bytes, 1));
   if (device.owns(given.data)) {
     // Another engine has computed them.
@@ -179,7 +178,8 @@ Status TensorRTContext::upload(Input &input, const void *data, size_t bytes) {
   cudaStream_t stream = device.upload.handle;
   // The run before this one may not have read its inputs yet.
   if (!hasUploaded)
-    LATEWOOD_RETURN_IF_ERROR(cuda.check(cuda.wait(stream, consumed.handle, 0), "cannot order uploads behind the last run"));
+    LATEWOOD_RETURN_IF_ERROR(
+        cuda.check(cuda.wait(stream, consumed.handle, 0), "cannot order uploads behind the last run"));
   hasUploaded = true;
   LATEWOOD_RETURN_IF_ERROR(input.device.reserve(bytes));
   if (bytes == 0)

@@ -7,8 +7,8 @@
 // A result whose shape follows from the inputs' shapes has its memory before the run (destination style); others get it
 // from an output allocator during the run.
 //
-// Invariant: between runs, everything that the context was told about its own memory (inputs, outputs) is true, or it is
-// marked as forgotten. A failure makes it forget everything.
+// Invariant: between runs, everything that the context was told about its own memory (inputs, outputs) is true, or it
+// is marked as forgotten. A failure makes it forget everything.
 #ifndef LATEWOOD_RUNTIME_TENSORRT_CONTEXT_H
 #define LATEWOOD_RUNTIME_TENSORRT_CONTEXT_H
 

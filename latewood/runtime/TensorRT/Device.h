@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What a session has of the GPU. Engines run in one stream, in the order in which the host program calls them: what one
-// leaves on the device the next finds complete, and nothing waits in between. Uploads have a stream of their own, so that
-// the inputs of the next run can come while this one computes; events order the two:
+// leaves on the device the next finds complete, and nothing waits in between. Uploads have a stream of their own, so
+// that the inputs of the next run can come while this one computes; events order the two:
 //
 //   uploaded    recorded behind the uploads of a run: the run waits for it
 //   consumed    recorded by TensorRT when a run has read its inputs (setInputConsumedEvent): the next uploads into the

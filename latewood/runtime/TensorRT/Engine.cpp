@@ -82,8 +82,8 @@ Status TensorRTModule::loadPlugins(const std::string &list) {
   for (std::string path; std::getline(paths, path, ':');)
     if (!path.empty() && !runtime->getPluginRegistry().loadLibrary(path.c_str())) {
       std::string why = takeErrors();
-      return unavailable("TensorRT cannot load the plugins in '" + path + "', as LATEWOOD_TENSORRT_PLUGINS says: " +
-                         (why.empty() ? "it gives no reason" : why));
+      return unavailable("TensorRT cannot load the plugins in '" + path +
+                         "', as LATEWOOD_TENSORRT_PLUGINS says: " + (why.empty() ? "it gives no reason" : why));
     }
   return okStatus();
 }

@@ -29,8 +29,9 @@ Status CUDA::checkDevice() const {
   if (error == 0 && count > 0)
     return okStatus();
   if (error == driverTooOld)
-    return unavailable("TensorRT needs a driver for the GPU, and there is none, or one that is older than CUDA's runtime "
-                       "library asks for (CUDA error 35): install NVIDIA's driver, or a newer one");
+    return unavailable(
+        "TensorRT needs a driver for the GPU, and there is none, or one that is older than CUDA's runtime "
+        "library asks for (CUDA error 35): install NVIDIA's driver, or a newer one");
   if (error == 0 || error == noDevice)
     return unavailable("TensorRT needs a GPU, and CUDA sees none: look at nvidia-smi and at CUDA_VISIBLE_DEVICES");
   return check(error, "TensorRT needs a GPU, and CUDA cannot be used");

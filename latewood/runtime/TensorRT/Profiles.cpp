@@ -60,8 +60,8 @@ std::optional<double> TensorRTContext::distanceTo(const Profile &profile, std::s
     sum += *far;
     if (range.minValues.empty())
       continue;
-    far = distance(toValues(inputs[i].onHost, *inputs[i].tensor), range.minValues, range.typicalValues,
-                   range.maxValues);
+    far =
+        distance(toValues(inputs[i].onHost, *inputs[i].tensor), range.minValues, range.typicalValues, range.maxValues);
     if (!far)
       return std::nullopt;
     sum += *far;
@@ -76,8 +76,8 @@ Status TensorRTContext::chooseProfile(std::span<const EngineInput> given) {
     bool hasOtherValues = false;
     if (input.tensor->isOnHost)
       LATEWOOD_RETURN_IF_ERROR(readHostValues(i, given[i], hasOtherValues));
-    hasChanged |= hasOtherValues || !input.isKnown ||
-                  !std::equal(input.extents.begin(), input.extents.end(), given[i].extents);
+    hasChanged |=
+        hasOtherValues || !input.isKnown || !std::equal(input.extents.begin(), input.extents.end(), given[i].extents);
   }
   if (!hasChanged || engine.profiles.empty())
     return okStatus();

@@ -4,6 +4,7 @@
 // there is, and what to do.
 
 #include "latewood/runtime/TensorRT/Engine.h"
+#include "latewood/runtime/TensorRT/Refit.h"
 
 #include "latewood/runtime/Exceptions.h"
 #include "latewood/runtime/TensorRT/Context.h"
@@ -124,7 +125,12 @@ Status TensorRTEngine::deserialize(std::span<const uint8_t> serialized, const st
                        ", which is another library with engines of its own: let LATEWOOD_TENSORRT_LIBRARY name the "
                        "library that made it, or compile the program with the one that is here");
   owner.takeErrors();
-  engine.reset(owner.runtime->deserializeCudaEngine(serialized.data(), serialized.size()));
+  std::string_view text(reinterpret_cast<const char *>(serialized.data()), serialized.size());
+  format::EngineWeights parts{text, {}};
+  bool hasWeightsApart = format::hasEngineWeights(text);
+  if (hasWeightsApart && !format::readEngineWeights(text, parts))
+    return dataCorruption("engine '" + engineName + "' and the weights beside it are damaged");
+  engine.reset(owner.runtime->deserializeCudaEngine(parts.engine.data(), parts.engine.size()));
   if (!engine) {
     std::string why = owner.takeErrors();
     return unavailable("engine '" + engineName + "', made " + made + ", cannot be used by " + libraries.name +
@@ -132,6 +138,8 @@ Status TensorRTEngine::deserialize(std::span<const uint8_t> serialized, const st
                        (why.empty() ? "TensorRT gives no reason" : why) +
                        "; engines are for one version of TensorRT and one kind of GPU: compile the program for these");
   }
+  if (hasWeightsApart)
+    LATEWOOD_RETURN_IF_ERROR(refit(*this, parts));
   engine->setErrorRecorder(&recorder);
   for (const char *prefix : {"in", "out"})
     for (int32_t number = 0;; ++number) {

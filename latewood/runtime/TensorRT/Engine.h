@@ -10,6 +10,7 @@
 #include "latewood/runtime/TensorRT/Libraries.h"
 #include "latewood/runtime/TensorRT/Reports.h"
 
+#include "latewood/format/EngineWeights.h"
 #include "latewood/runtime/Engine.h"
 
 #include <memory>
@@ -84,6 +85,7 @@ public:
   std::unique_ptr<nvinfer1::ICudaEngine> engine;
 
 private:
+  runtime::Status giveWeights(const format::EngineWeights &parts);
   runtime::Status readTensor(const char *tensorName);
   void readProfiles();
 };

@@ -44,6 +44,8 @@ struct CUDA {
 struct Libraries {
   CUDA cuda;
   void *(*createInferRuntime)(void *logger, int32_t version);
+  /// Null where the library has none.
+  void *(*createInferRefitter)(void *engine, void *logger, int32_t version);
   /// Version of TensorRT, as getInferLibVersion gives it.
   int32_t version;
   /// TensorRT-RTX: other engines, no plugins.

@@ -38,7 +38,7 @@ func.func public @main(%s: {state_type}, %n: tensor<{rank}xi64>) -> ({state_type
   return %0#0, %0#1 : {state_type}, {dynamic}
 }}""")
         for sizes in ((1, 1, 1), (7, 7, 3), (6, 2, 5), (0, 3, 2)):
-            shape = [extent or size for extent, size in zip(pattern, sizes)]
+            shape = [extent or size for extent, size in zip(pattern, sizes, strict=False)]
             static = tensor(shape, element)
             expected = load(f"""
 func.func public @main(%s: {state_type}) -> ({state_type}, {static}) {{

@@ -81,3 +81,74 @@ func.func @last_use(%a: memref<?x4xf32>, %n: index) {
   // CHECK-NEXT: return
   return
 }
+
+module @cpu2 {
+  llvm.func @grown(!llvm.ptr, !llvm.ptr, i64, i64, !llvm.ptr, !llvm.ptr)
+  llvm.func @filled(!llvm.ptr, !llvm.ptr, !llvm.ptr)
+}
+
+// Tests that a loop carries addresses, with the extents as scalars beside them, that what it hands over is not freed, and that what comes
+// out of it is a view with extents.
+// CHECK-LABEL: func.func @grow(
+// CHECK: %[[I:.*]] = executor.alloc[%[[N:.*]]] : memref<?xf32>
+// CHECK: %[[R:.*]]:2 = scf.while (%{{.*}} = %[[I]], %{{.*}} = %[[N]])
+// CHECK: ^bb0(%[[X:.*]]: memref<?xf32>, %[[M:.*]]: index):
+// CHECK: %[[NEXT:.*]] = executor.add %[[M]]
+// CHECK: %[[Y:.*]] = executor.alloc[%[[NEXT]]]
+// CHECK-NEXT: executor.launch @cpu2::@grown(%[[X]], %[[M]], %[[NEXT]], %[[Y]])
+// CHECK-NEXT: executor.free %[[X]]
+// CHECK-NEXT: scf.yield %[[Y]], %[[NEXT]]
+// CHECK: %[[S:.*]] = executor.view %[[R]]#0[%[[R]]#1] : memref<?xf32> to memref<?xf32>
+// CHECK: executor.copy %[[S]]
+// CHECK-NEXT: executor.free %[[R]]#0
+func.func @grow(%a: memref<?xf32>, %n: index, %c: i1) {
+  %c1 = arith.constant 1 : index
+  %i = memref.alloc(%n) : memref<?xf32>
+  %r:2 = scf.while (%x = %i, %m = %n) : (memref<?xf32>, index) -> (memref<?xf32>, index) {
+    scf.condition(%c) %x, %m : memref<?xf32>, index
+  } do {
+  ^bb0(%x: memref<?xf32>, %m: index):
+    %next = arith.addi %m, %c1 : index
+    %y = memref.alloc(%next) : memref<?xf32>
+    plan.call @cpu2::@grown(%x, %m, %next) outs(%y) : (memref<?xf32>, index, index, memref<?xf32>) -> ()
+    memref.dealloc %x : memref<?xf32>
+    scf.yield %y, %next : memref<?xf32>, index
+  }
+  %s = plan.with_shape %r#0(%r#1) : memref<?xf32>
+  %o = executor.request 0[%r#1] : memref<?xf32>
+  memref.copy %s, %o : memref<?xf32> to memref<?xf32>
+  memref.dealloc %r#0 : memref<?xf32>
+  return
+}
+
+// Tests that a buffer of static shape that control flow hands over is allocated, and that one that it does not lies in the workspace.
+// CHECK-LABEL: func.func @handed_over(
+// CHECK: %[[T:.*]] = executor.workspace at 0 : memref<4xf32>
+// CHECK: %[[R:.*]] = scf.index_switch
+// CHECK: case 3
+// CHECK: %[[A:.*]] = executor.alloc : memref<4xf32>
+// CHECK: scf.yield %[[A]]
+// CHECK: default
+// CHECK: %[[B:.*]] = executor.alloc : memref<4xf32>
+// CHECK: executor.copy %[[T]] to %[[B]]
+// CHECK: scf.yield %[[B]]
+// CHECK: executor.copy %[[R]] to %[[T]]
+// CHECK: executor.free %[[R]]
+func.func @handed_over(%k: index) {
+  %t = memref.alloc() : memref<4xf32>
+  plan.call @cpu2::@filled() outs(%t) : (memref<4xf32>) -> ()
+  %r = scf.index_switch %k -> memref<4xf32>
+  case 3 {
+    %a = memref.alloc() : memref<4xf32>
+    plan.call @cpu2::@filled() outs(%a) : (memref<4xf32>) -> ()
+    scf.yield %a : memref<4xf32>
+  }
+  default {
+    %a = memref.alloc() : memref<4xf32>
+    memref.copy %t, %a : memref<4xf32> to memref<4xf32>
+    scf.yield %a : memref<4xf32>
+  }
+  memref.copy %r, %t : memref<4xf32> to memref<4xf32>
+  memref.dealloc %r : memref<4xf32>
+  return
+}

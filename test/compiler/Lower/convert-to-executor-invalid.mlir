@@ -40,13 +40,13 @@ func.func @main(%n: index) {
 
 // -----
 
-// Tests that control flow carries no buffer of dynamic shape.
-func.func @main(%a: memref<?xf32>, %c: i1) {
-  // expected-error @below {{'scf.if' carries a value of type 'memref<?xf32>'}}
-  %0 = scf.if %c -> memref<?xf32> {
-    scf.yield %a : memref<?xf32>
+// Tests that control flow carries no buffer whose layout is not canonical.
+func.func @main(%a: memref<4xf32, strided<[2]>>, %c: i1) {
+  // expected-error @below {{'scf.if' carries a value of type 'memref<4xf32, strided<[2]>>'}}
+  %0 = scf.if %c -> memref<4xf32, strided<[2]>> {
+    scf.yield %a : memref<4xf32, strided<[2]>>
   } else {
-    scf.yield %a : memref<?xf32>
+    scf.yield %a : memref<4xf32, strided<[2]>>
   }
   return
 }

@@ -274,7 +274,7 @@ nb::dict toDict(const runtime::AllocationCounter &counter) {
 
 nb::dict statistics(const PySession &self) {
   runtime::SessionStatistics all = self.ref->statistics();
-  nb::dict result, system;
+  nb::dict result, system, engines;
   result["calls"] = all.calls;
   result["failed_calls"] = all.failedCalls;
   result["call_nanoseconds"] = all.callNanoseconds;
@@ -292,6 +292,14 @@ nb::dict statistics(const PySession &self) {
   system["peak_bytes"] = all.system.peakBytes;
   result["system"] = system;
   result["cached_bytes"] = all.cachedBytes;
+  engines["runs"] = all.engines.runs;
+  engines["uploads"] = all.engines.uploads;
+  engines["uploaded_bytes"] = all.engines.uploadedBytes;
+  engines["downloads"] = all.engines.downloads;
+  engines["downloaded_bytes"] = all.engines.downloadedBytes;
+  engines["live_bytes"] = all.engines.liveBytes;
+  engines["peak_bytes"] = all.engines.peakBytes;
+  result["engines"] = engines;
   return result;
 }
 
@@ -398,7 +406,8 @@ Raises InvalidArgumentError where an argument or an output is not what the signa
 NotFoundError where there is no such function, and what the program itself finds wrong.)")
       .def("_call_arrays", callArrays, "name"_a.none(), "arguments"_a)
       .def("statistics", statistics,
-           "Calls, their time and bytes, what they allocated by purpose, and what the system was asked for.")
+           "Calls, their time and bytes, what they allocated by purpose, what the system was asked for, and what\n"
+           "engines of vendor libraries ran and copied.")
       .def(
           "release_cached_memory", [](const PySession &self) { self.ref->releaseCachedMemory(); },
           "Gives the memory of dropped results back to the system.")

@@ -330,6 +330,10 @@ typedef struct latewood_session_statistics {
    * calls that succeeded. */
   uint64_t call_nanoseconds, longest_call_nanoseconds;
   uint64_t argument_bytes, result_bytes;
+  /* Since version 2, too: engines of vendor libraries. Their runs, the copies to their device and back, and the memory
+   * there that the session holds. */
+  uint64_t engine_runs, engine_uploads, engine_uploaded_bytes, engine_downloads, engine_downloaded_bytes;
+  int64_t engine_live_bytes, engine_peak_bytes;
 } latewood_session_statistics;
 
 LATEWOOD_C_API latewood_status *latewood_session_get_statistics(const latewood_session *session,

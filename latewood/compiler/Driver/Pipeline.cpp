@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Pipelines: building, printing, parsing, running in parts.
 
+#include "latewood/compiler/Dialect/TensorRT/TensorRT.h"
 #include "latewood/compiler/Driver/ModuleImpl.h"
 #include "latewood/compiler/Driver/Passes.h"
 #include "latewood/compiler/Driver/Phases.h"
@@ -15,6 +16,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include <chrono>
+#include <mutex>
 
 using namespace mlir;
 
@@ -216,6 +218,32 @@ struct Section {
   std::string passes;
 };
 
+/// While it exists, builds of TensorRT's engines, which take minutes, are shown within their phase.
+class BuildProgressShown {
+public:
+  BuildProgressShown(MLIRContext &context, const Section &section,
+                     const std::function<void(llvm::StringRef phase)> &show) {
+    if (!show || !StringRef(section.passes).contains("latewood-build-tensorrt-engines"))
+      return;
+    dialect = context.getOrLoadDialect<tensorrt::TensorRTDialect>();
+    dialect->onBuildProgress = [this, &section, &show](StringRef network, StringRef, int percent) {
+      std::lock_guard lock(mutex);
+      // One line for each step forward of one of them.
+      if (std::exchange(last[network], percent) != percent)
+        show(llvm::formatv("{0}: {1} {2} %", section.phase, network, percent).str());
+    };
+  }
+  ~BuildProgressShown() {
+    if (dialect)
+      dialect->onBuildProgress = nullptr;
+  }
+
+private:
+  tensorrt::TensorRTDialect *dialect = nullptr;
+  std::mutex mutex;
+  llvm::StringMap<int> last;
+};
+
 std::vector<Section> divide(OpPassManager &passes) {
   std::vector<Section> sections(1);
   for (Pass &pass : passes.getPasses()) {
@@ -313,6 +341,7 @@ llvm::Error Pipeline::run(Module &module, const RunOptions &options) const {
       return llvm::createStringError("internal error: a printed phase does not parse: " + section.passes);
     manager.addInstrumentation(std::make_unique<RunInstrumentation>(*work, collector, statistics, section.phase,
                                                                     options.dumpDirectory, dumps, options.report));
+    BuildProgressShown shown(*impl.context, section, options.onPhase);
     OwningOpRef<ModuleOp> before = options.reproducer.empty() ? OwningOpRef<ModuleOp>() : work->clone();
     if (failed(manager.run(*work))) {
       llvm::Error unwritten =

@@ -413,3 +413,47 @@ def test_complex_control_flow(dtype):
         "while": lambda x: mandelbrot(x)[2],
     }
     compare_complex(functions, x, digits=64)
+
+
+REDUCTION = """
+func.func public @main(%x: tensor<{rows}x{n}x{element}>, %init: tensor<{element}>) -> tensor<{rows}x{element}> {{
+  %0 = stablehlo.reduce(%x init: %init) applies stablehlo.{operation} across dimensions = [1]
+    : (tensor<{rows}x{n}x{element}>, tensor<{element}>) -> tensor<{rows}x{element}>
+  return %0 : tensor<{rows}x{element}>
+}}
+"""
+
+
+@pytest.mark.parametrize("rows,n", [(1, 1000), (3, 257), (64, 5), (1, 5), (1, 9), (2, 13)])
+@pytest.mark.parametrize("operation", ["add", "multiply", "xor", "maximum"])
+@pytest.mark.parametrize("element", ["i2", "i4", "ui2", "ui4", "i8", "i32"])
+def test_an_initial_value_is_used_once(element, operation, rows, n):
+    """Also one that is computed, and no identity."""
+    bits = int(element.lstrip("ui"))
+    low, high = (0, 1 << bits) if element[0] == "u" else (-(1 << (bits - 1)), 1 << (bits - 1))
+    x = np.random.default_rng(1).integers(max(low, -50), min(high, 50), (rows, n), dtype=np.int32)
+    init = np.int32(1 if element == "i2" else 3)
+    fold = {"add": np.add, "multiply": np.multiply, "xor": np.bitwise_xor, "maximum": np.maximum}[operation]
+    if operation == "multiply":
+        x = x | 1
+    with np.errstate(over="ignore"):
+        want = fold.reduce(np.concatenate([np.full((rows, 1), init), x], 1), axis=1, dtype=np.int32).astype(np.int64)
+    want = (want - low) % (high - low) + low
+    dtype = small_dtype(element) if bits < 8 else np.dtype(f"int{bits}")
+    executable = latewood.compile(REDUCTION.format(rows=rows, n=n, element=element, operation=operation))
+    got = np.asarray(executable(x.astype(dtype), init.astype(dtype)))
+    np.testing.assert_array_equal(got.astype(np.int64), want)
+
+
+def test_a_body_that_is_no_operation_takes_the_initial_value_once():
+    """Products of complex numbers: a reducer with two accumulators."""
+    x = np.exp(1j * np.linspace(0, 3, 301)).astype(np.complex64)
+    text = """
+func.func public @main(%x: tensor<301xcomplex<f32>>, %i: tensor<complex<f32>>) -> tensor<complex<f32>> {
+  %0 = stablehlo.reduce(%x init: %i) applies stablehlo.multiply across dimensions = [0]
+    : (tensor<301xcomplex<f32>>, tensor<complex<f32>>) -> tensor<complex<f32>>
+  return %0 : tensor<complex<f32>>
+}
+"""
+    got = latewood.compile(text)(x, np.complex64(2j))
+    np.testing.assert_allclose(np.asarray(got), 2j * np.prod(x.astype(np.complex128)), rtol=1e-5)

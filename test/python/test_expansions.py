@@ -4,6 +4,7 @@ factorizations, Fourier transforms, and what one process does alone."""
 
 import jax
 import jax.numpy as jnp
+import ml_dtypes
 import numpy as np
 import pytest
 from conftest import lower_text
@@ -72,6 +73,106 @@ def test_next_after(check, dtype):
     x, y = (m.copy() for m in np.meshgrid(values, values))
     (got,) = run(jax.jit(jnp.nextafter).lower(x, y), x, y)
     np.testing.assert_array_equal(got, np.nextafter(x, y))
+
+
+NARROW = {
+    "f4E2M1FN": "float4_e2m1fn", "f6E2M3FN": "float6_e2m3fn", "f6E3M2FN": "float6_e3m2fn", "f8E3M4": "float8_e3m4",
+    "f8E4M3": "float8_e4m3", "f8E4M3FN": "float8_e4m3fn", "f8E4M3FNUZ": "float8_e4m3fnuz", "f8E4M3B11FNUZ": "float8_e4m3b11fnuz",
+    "f8E5M2": "float8_e5m2", "f8E5M2FNUZ": "float8_e5m2fnuz", "f8E8M0FNU": "float8_e8m0fnu",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("element", NARROW)
+def test_next_after_of_narrow_floats(element):
+    """Every number toward every number, against a list of all of them."""
+    dtype = np.dtype(getattr(ml_dtypes, NARROW[element]))
+    bits = {"f4": 4, "f6": 6, "f8": 8}[element[:2]]
+    every = np.arange(1 << bits, dtype=np.uint8).view(dtype).astype(np.float64)
+    numbers = np.unique(every[~np.isnan(every)])
+    values = np.concatenate([numbers, [np.nan]]) if np.isnan(every).any() else numbers
+    x, y = (m.copy() for m in np.meshgrid(values, values))
+    shape = "x".join(map(str, x.shape))
+    text = f"""
+func.func public @main(%x: tensor<{shape}xf64>, %y: tensor<{shape}xf64>) -> tensor<{shape}xf64> {{
+  %0 = stablehlo.convert %x : (tensor<{shape}xf64>) -> tensor<{shape}x{element}>
+  %1 = stablehlo.convert %y : (tensor<{shape}xf64>) -> tensor<{shape}x{element}>
+  %2 = chlo.next_after %0, %1 : tensor<{shape}x{element}>, tensor<{shape}x{element}> -> tensor<{shape}x{element}>
+  %3 = stablehlo.convert %2 : (tensor<{shape}x{element}>) -> tensor<{shape}xf64>
+  return %3 : tensor<{shape}xf64>
+}}
+"""
+    (got,) = run(text, x, y)
+    place = np.searchsorted(numbers, np.where(np.isnan(x), numbers[0], x))
+    step = np.where(y > x, 1, np.where(y < x, -1, 0))
+    want = numbers[place + step]
+    want = np.where(np.isnan(x) | np.isnan(y), np.nan, want)
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_remainder_of_complex_numbers(dtype):
+    """The dividend less the divisor times their quotient, of which each part is rounded toward zero."""
+    rng = np.random.default_rng(3)
+    x = (rng.normal(size=200) * 9 + 1j * rng.normal(size=200) * 9).astype(dtype)
+    y = (rng.normal(size=200) + 1j * rng.normal(size=200) + 0.2).astype(dtype)
+    element = "f32" if dtype == np.complex64 else "f64"
+    kind = f"tensor<200xcomplex<{element}>>"
+    text = f"""
+func.func public @main(%x: {kind}, %y: {kind}) -> {kind} {{
+  %0 = stablehlo.remainder %x, %y : {kind}
+  return %0 : {kind}
+}}
+"""
+    (got,) = run(text, x, y)
+    quotient = x.astype(np.complex128) / y
+    want = x - y.astype(np.complex128) * (np.trunc(quotient.real) + 1j * np.trunc(quotient.imag))
+    np.testing.assert_allclose(got, want, rtol=1e-5 if dtype == np.complex64 else 1e-10, atol=1e-6)
+    assert np.all(np.abs(got) < np.abs(y) * 1.415)
+
+
+SELECT_AND_SCATTER = """
+func.func public @main(%x: tensor<5x7xcomplex<f32>>, %s: tensor<3x4xcomplex<f32>>, %init: tensor<complex<f32>>)
+    -> tensor<5x7xcomplex<f32>> {
+  %0 = "stablehlo.select_and_scatter"(%x, %s, %init) ({
+  ^bb0(%a: tensor<complex<f32>>, %b: tensor<complex<f32>>):
+    %c = stablehlo.real %a : (tensor<complex<f32>>) -> tensor<f32>
+    %d = stablehlo.real %b : (tensor<complex<f32>>) -> tensor<f32>
+    %p = stablehlo.compare GE, %c, %d : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }, {
+  ^bb0(%a: tensor<complex<f32>>, %b: tensor<complex<f32>>):
+    %c = stablehlo.add %a, %b : tensor<complex<f32>>
+    stablehlo.return %c : tensor<complex<f32>>
+  }) {window_dimensions = array<i64: 3, 2>, window_strides = array<i64: 2, 2>, padding = dense<[[1, 1], [0, 1]]> : tensor<2x2xi64>}
+    : (tensor<5x7xcomplex<f32>>, tensor<3x4xcomplex<f32>>, tensor<complex<f32>>) -> tensor<5x7xcomplex<f32>>
+  return %0 : tensor<5x7xcomplex<f32>>
+}
+"""
+
+
+def test_select_and_scatter_of_complex_numbers():
+    rng = np.random.default_rng(5)
+
+    def numbers(*shape):
+        return (rng.integers(-3, 4, shape) + 1j * rng.integers(-3, 4, shape)).astype(np.complex64)
+
+    x, source, init = numbers(5, 7), numbers(3, 4), np.complex64(2 - 1j)
+    want = np.full(x.shape, init)
+    for i in range(3):
+        for j in range(4):
+            places = [
+                (2 * i - 1 + k, 2 * j + m)
+                for k in range(3)
+                for m in range(2)
+                if 0 <= 2 * i - 1 + k < 5 and 2 * j + m < 7
+            ]
+            best = places[0]
+            for place in places[1:]:
+                if not x[best].real >= x[place].real:
+                    best = place
+            want[best] += source[i, j]
+    (got,) = run(SELECT_AND_SCATTER, x, source, init)
+    np.testing.assert_array_equal(got, want)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64])

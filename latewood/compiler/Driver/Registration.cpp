@@ -20,7 +20,6 @@
 #include "latewood/compiler/Engines/Registry.h"
 #include "latewood/compiler/Engines/TensorRT/Passes.h"
 #include "latewood/compiler/Import/Passes.h"
-#include "latewood/compiler/Input/InlinerExtension.h"
 #include "latewood/compiler/Input/Passes.h"
 #include "latewood/compiler/Lower/Passes.h"
 #include "mlir/Dialect/Affine/IR/ValueBoundsOpInterfaceImpl.h"
@@ -28,7 +27,6 @@
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
-#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
@@ -65,8 +63,6 @@ void latewood::driver::registerDialects(DialectRegistry &registry) {
   engines::registerModels(registry);
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
-  func::registerInlinerExtension(registry);
-  input::registerInlinerExtension(registry);
   linalg::registerTilingInterfaceExternalModels(registry);
   tensor::registerTilingInterfaceExternalModels(registry);
   tensor::registerInferTypeOpInterfaceExternalModels(registry);

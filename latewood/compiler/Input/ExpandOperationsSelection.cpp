@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The largest elements along a dimension.
+// The largest elements along a dimension, and the selected ones of windows.
 //
 // top_k orders by value and, where values are equal, by index. Both go into one integer, value above index, so that all
 // keys differ: no order has to be stable, one tensor moves instead of two, and a few largest keys are found by as many
@@ -10,6 +10,7 @@
 #include "latewood/compiler/Dialect/CHLO/CHLO.h"
 #include "latewood/compiler/Input/ExpandOperations.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -206,10 +207,65 @@ Results expandApproxTopK(Builder &b, Operation *op) {
   return results;
 }
 
+//===----------------------------------------------------------------------===//
+// select_and_scatter
+//===----------------------------------------------------------------------===//
+
+// The operations of `block` on other arguments; returns what it returns.
+Value emitBlock(Builder &b, Block &block, ValueRange arguments) {
+  IRMapping mapping;
+  mapping.map(block.getArguments(), arguments);
+  for (Operation &inner : block.without_terminator())
+    b.clone(inner, mapping);
+  return mapping.lookupOrDefault(block.getTerminator()->getOperand(0));
+}
+
+// Engines select among real numbers, and the parts of a complex one are not selected for themselves. So each window
+// finds the place of its element (-1 outside of the operand), and the source is scattered to these places.
+Results expandSelectAndScatter(Builder &b, Operation *operation) {
+  auto op = cast<stablehlo::SelectAndScatterOp>(operation);
+  Tensor operand(b, op.getOperand()), source(b, op.getSource()), init(b, op.getInitValue());
+  if (!isa<ComplexType>(operand.element()))
+    return SmallVector<Value>{};
+  int64_t count = operand.type().getNumElements();
+  Type i64 = b.getI64Type();
+  SmallVector<int64_t> unit(operand.rank(), 1);
+  Tensor places = reshape(iota(b, {count}, i64, 0), operand.shape());
+  Tensor nowhere = scalar(b, i64, -1);
+  auto windows = stablehlo::ReduceWindowOp::create(
+      b, TypeRange{source.type(), source.type().clone(i64)}, ValueRange{operand, places}, ValueRange{init, nowhere},
+      op.getWindowDimensions().value_or(unit), op.getWindowStridesAttr(), {}, {}, op.getPaddingAttr());
+  Type number = init.type(), place = nowhere.type();
+  Location loc = b.getLoc();
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Block *body = b.createBlock(&windows.getBody(), {}, {number, place, number, place}, {loc, loc, loc, loc});
+    Tensor first(b, body->getArgument(0)), firstPlace(b, body->getArgument(1));
+    Tensor second(b, body->getArgument(2)), secondPlace(b, body->getArgument(3));
+    Tensor keeps(b, emitBlock(b, op.getSelect().front(), {first, second}));
+    keeps = (firstPlace >= 0.0) & ((secondPlace < 0.0) | keeps);
+    stablehlo::ReturnOp::create(b, ValueRange{select(keeps, first, second), select(keeps, firstPlace, secondPlace)});
+  }
+  int64_t updates = source.type().getNumElements();
+  auto numbers = stablehlo::ScatterDimensionNumbersAttr::get(b.getContext(), {}, {0}, {}, {}, {0}, 1);
+  Tensor result = broadcast(init, {count}, {});
+  Tensor selected = reshape(Tensor(b, windows.getResult(1)), {updates, 1});
+  auto scatter = stablehlo::ScatterOp::create(b, TypeRange{result.type()}, ValueRange{result}, selected,
+                                              ValueRange{reshape(source, {updates})}, numbers,
+                                              /*indices_are_sorted=*/false, /*unique_indices=*/false);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Block *body = b.createBlock(&scatter.getUpdateComputation(), {}, {number, number}, {loc, loc});
+    stablehlo::ReturnOp::create(b, emitBlock(b, op.getScatter().front(), body->getArguments()));
+  }
+  return SmallVector<Value>{reshape(Tensor(b, scatter.getResult(0)), operand.shape())};
+}
+
 } // namespace
 
 void addSelectionExpansions(ExpansionTable &table) {
   table.add<chlo::TopKOp>(expandTopK, Dynamic::All);
+  table.add<stablehlo::SelectAndScatterOp>(expandSelectAndScatter);
   table.addCall("ApproxTopK", expandApproxTopK, Dynamic::All);
   table.addCall("stablehlo.dynamic_approx_top_k", expandApproxTopK, Dynamic::All);
   table.addCall("stablehlo.dynamic_top_k", expandDynamicTopK, Dynamic::All);

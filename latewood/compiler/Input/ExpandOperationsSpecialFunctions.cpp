@@ -7,6 +7,7 @@
 
 #include "latewood/compiler/Dialect/CHLO/CHLO.h"
 #include "latewood/compiler/Input/ExpandOperations.h"
+#include <cmath>
 #include <numbers>
 
 using namespace mlir;
@@ -175,6 +176,35 @@ Tensor nextAfter(const Tensor &x, const Tensor &y) {
   return select(isNaN(x) | isNaN(y), x.likeNaN(), result);
 }
 
+// Floats of a byte or less have no integers of their width. In f64 they are normal numbers, and the distance to the
+// next one is the power of two below a number, or the least such power, times that of the last bit. Below a power of
+// two it is half of that.
+Tensor nextNarrow(const Tensor &narrowX, const Tensor &narrowY) {
+  Builder &b = narrowX.builder();
+  Type f64 = b.getF64Type(), i64 = b.getI64Type();
+  const llvm::fltSemantics &semantics = cast<FloatType>(narrowX.element()).getFloatSemantics();
+  auto power = [](int exponent) { return std::ldexp(1.0, exponent); };
+  double least = power(APFloat::semanticsMinExponent(semantics));
+  double lastBit = power(1 - static_cast<int>(APFloat::semanticsPrecision(semantics)));
+  APFloat largest = APFloat::getLargest(semantics);
+  bool losesInfo;
+  largest.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &losesInfo);
+
+  Tensor x = convert(narrowX, f64), y = convert(narrowY, f64), magnitude = abs(x);
+  Tensor bits = bitcast(magnitude, i64);
+  Tensor below = bitcast(bits & bits.likeInteger(uint64_t(0x7FF) << 52), f64);
+  Tensor unit = maximum(below, x.like(least));
+  Tensor isBelowZero = x < 0.0;
+  Tensor goesToZero = select(isBelowZero, x < y, y < x) & (x != 0.0);
+  Tensor halves = goesToZero & (magnitude == unit) & (unit > least);
+  Tensor step = unit * lastBit * select(halves, x.like(0.5), x.like(1.0));
+  Tensor next = select(goesToZero, magnitude - step, magnitude + step);
+  next = select(magnitude == x.likeInfinity(), x.like(largest.convertToDouble()), next);
+  Tensor isNegative = select(x == 0.0, y < 0.0, isBelowZero);
+  Tensor result = select(x == y, y, select(isNegative, -next, next));
+  return convert(select(isNaN(x) | isNaN(y), x + y, result), narrowX.element());
+}
+
 // The high word of x * y from products of half words: with x = a + b 2^h and y = c + d 2^h, it is b d and the carries
 // out of a c + (a d + b c) 2^h.
 Tensor multiplyHigh(const Tensor &x, const Tensor &y) {
@@ -224,9 +254,7 @@ Results expandBinary(Builder &b, Operation *op) {
 
 Results expandNextAfter(Builder &b, Operation *op) {
   Tensor x(b, op->getOperand(0)), y(b, op->getOperand(1));
-  if (!x.element().isF32() && !x.element().isF64() && !x.element().isF16() && !x.element().isBF16())
-    return op->emitError() << "'" << op->getName() << "' of element type " << x.element() << " is not supported";
-  return SmallVector<Value>{nextAfter(x, y)};
+  return SmallVector<Value>{x.width() > 8 ? nextAfter(x, y) : nextNarrow(x, y)};
 }
 
 Results expandMulhi(Builder &b, Operation *op) {

@@ -111,6 +111,24 @@ def ExpandChecksPass : Pass<"latewood-expand-checks", "::mlir::ModuleOp"> {
   let dependentDialects = ["::latewood::plan::PlanDialect", "::latewood::stablehlo::StableHLODialect"];
 }
 
+def InlineCallsPass : Pass<"latewood-inline-calls", "::mlir::ModuleOp"> {
+  let summary = "Puts the bodies of functions in the place of their calls";
+  let description = [{
+    In public functions, and in those that something other than a call names. Takes time in proportion to the program that it makes,
+    however deep functions are nested. Locations say where an operation was written, and where that was called.
+
+    ```mlir
+    // before
+    %0 = call @half(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    // after
+    %0 = stablehlo.multiply %x, %c : tensor<4xf32>
+    ```
+
+    Postcondition: what is called there has no body of one block. Functions that nobody names any more are still there.
+    Refuses functions that call themselves.
+  }];
+}
+
 def RefineShapesPass : Pass<"latewood-refine-shapes", "::mlir::func::FuncOp"> {
   let summary = "Makes the types of results as precise as operands and constant shapes say";
   let description = [{

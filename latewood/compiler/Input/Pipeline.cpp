@@ -19,7 +19,7 @@ void input::buildInputPipeline(OpPassManager &pm) {
   // so their signatures change with the operands.
   pm.addPass(createExpandQuantizedPass());
   // Engines take whole functions, so there must be one function per entry point.
-  pm.addPass(createInlinerPass());
+  pm.addPass(createInlineCallsPass());
   // When a value that is trimmed is seen to be a result. Before the functions go that it may need.
   pm.addPass(createTrimResultsPass());
   // What was inlined everywhere has no caller left, nor has the decomposition of a composite that became an operation.
@@ -48,7 +48,7 @@ void input::buildInputPipeline(OpPassManager &pm) {
 LogicalResult input::verifyInputPostcondition(ModuleOp module) {
   WalkResult result = module.walk([](Operation *op) {
     if (auto call = dyn_cast<func::CallOp>(op)) {
-      op->emitError() << "function '" << call.getCallee() << "' could not be inlined: it calls itself, or has no body";
+      op->emitError() << "function '" << call.getCallee() << "' could not be inlined: it has no body, or one of several blocks";
       return WalkResult::interrupt();
     }
     if (isa<stablehlo::CompositeOp>(op) || op->getName().getDialectNamespace() == "sdy" ||

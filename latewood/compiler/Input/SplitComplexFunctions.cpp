@@ -172,6 +172,14 @@ Complex divide(const Complex &x, const Complex &y, bool wide) {
   return select(xIsInfinite & yIsFinite & !isByZero, {infinity * growing.re, infinity * growing.im}, result);
 }
 
+/// What the specification leaves open: the dividend less the divisor times their quotient, of which each part is
+/// rounded toward zero.
+Complex remainder(const Complex &x, const Complex &y, bool wide) {
+  auto truncate = [](const Tensor &part) { return select(part < 0.0, -floor(-part), floor(part)); };
+  Complex quotient = divide(x, y, wide);
+  return x - Complex{truncate(quotient.re), truncate(quotient.im)} * y;
+}
+
 Complex sign(const Complex &z, bool wide) {
   Tensor size = hypot(z, wide);
   return select(size == 0.0, z, {z.re / size, z.im / size});
@@ -424,6 +432,7 @@ BinaryFunction findBinary(StringRef name) {
       {"stablehlo.atan2", atan2},
       {"stablehlo.divide", divide},
       {"stablehlo.power", pow},
+      {"stablehlo.remainder", remainder},
   };
   return table.lookup(name);
 }

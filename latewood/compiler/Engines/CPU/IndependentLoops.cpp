@@ -4,6 +4,9 @@
 // loop's own variable in one and the same dimension, or is allocated by the iteration. What is seen is deliberately
 // little: elements of whole buffers, at indices that are the variable itself. In a nest without anything between its
 // loops each is looked at for itself, and all that are independent become one parallel loop.
+//
+// Loops that were made to be independent say so (blocks of a long sort, of a prefix sum), and are believed. A loop
+// around such ones is left as it is: it has few iterations.
 
 #include "latewood/compiler/Engines/CPU/IndependentLoops.h"
 #include "latewood/compiler/Engines/CPU/OutlineKernels.h"
@@ -68,6 +71,13 @@ std::optional<SmallVector<Access>> findAccesses(scf::ForOp loop) {
 
 bool isIndependent(scf::ForOp loop) {
   if (loop->getNumResults() != 0)
+    return false;
+  if (loop->hasAttr(cpu::kIndependentAttrName))
+    return true;
+  WalkResult inner = loop.getBody()->walk([](scf::ForOp inner) {
+    return inner->hasAttr(cpu::kIndependentAttrName) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (inner.wasInterrupted())
     return false;
   std::optional<SmallVector<Access>> accesses = findAccesses(loop);
   if (!accesses)

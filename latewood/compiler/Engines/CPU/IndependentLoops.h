@@ -10,6 +10,9 @@
 
 namespace latewood::cpu {
 
+/// On a loop: its iterations are independent by construction, though their indices do not show it.
+inline constexpr llvm::StringLiteral kIndependentAttrName = "cpu.independent";
+
 /// In: a function on buffers, whose loops carry none. Out: outermost loops that take long, and of which every iteration
 /// is seen to write to places that no other one reads or writes, are scf.forall.
 void makeIndependentLoopsParallel(mlir::func::FuncOp function);

@@ -116,59 +116,6 @@ static void setAddress(Access &access, const Storage &storage, AffineMap map) {
 }
 
 //===----------------------------------------------------------------------===//
-// Combiners
-//===----------------------------------------------------------------------===//
-
-/// The operation that combines result `result` with its accumulator, if that is all that happens to the accumulator.
-static std::optional<vector::CombiningKind> matchSimpleCombiner(GenericOp op, unsigned result) {
-  Block *body = op.getBody();
-  BlockArgument accumulator = body->getArgument(op.getNumDpsInputs() + result);
-  Operation *combine = body->getTerminator()->getOperand(result).getDefiningOp();
-  if (!combine || combine->getBlock() != body || !accumulator.hasOneUse() ||
-      *accumulator.getUsers().begin() != combine || combine->getNumOperands() != 2 ||
-      !combine->getResult(0).hasOneUse())
-    return std::nullopt;
-  if (isa<arith::AddFOp, arith::MulFOp>(combine) &&
-      !bitEnumContainsAll(cast<arith::ArithFastMathInterface>(combine).getFastMathFlagsAttr().getValue(),
-                          arith::FastMathFlags::reassoc))
-    return std::nullopt;
-  return linalg::getCombinerOpKind(combine);
-}
-
-Combiner cpu::matchCombiner(GenericOp op) {
-  Combiner combiner;
-  for (unsigned i = 0; i < op.getNumResults() + op.hasPureBufferSemantics() * op.getNumDpsInits(); ++i) {
-    std::optional<vector::CombiningKind> kind = matchSimpleCombiner(op, i);
-    if (!kind)
-      break;
-    combiner.kinds.push_back(*kind);
-  }
-  unsigned results = op.getNumDpsInits();
-  if (combiner.kinds.size() == results) {
-    combiner.kind = Combiner::Kind::Simple;
-    return combiner;
-  }
-  combiner.kinds.clear();
-  // The reducer of stablehlo.reduce, not fused with anything: inputs pair with accumulators.
-  Block *body = op.getBody();
-  bool monoid = op.getNumDpsInputs() == int64_t(results);
-  for (unsigned i = 0; monoid && i < results; ++i)
-    monoid = body->getArgument(i).getType() == body->getArgument(results + i).getType();
-  monoid = monoid && !body->walk([](Operation *nested) {
-                            bool ordered = isa<linalg::IndexOp, tensor::ExtractOp>(nested);
-                            if (auto math = dyn_cast<arith::ArithFastMathInterface>(nested))
-                              ordered |= isa<arith::AddFOp, arith::MulFOp>(nested) &&
-                                         !bitEnumContainsAll(math.getFastMathFlagsAttr().getValue(),
-                                                             arith::FastMathFlags::reassoc);
-                            return ordered ? WalkResult::interrupt() : WalkResult::advance();
-                          })
-                          .wasInterrupted();
-  if (monoid)
-    combiner.kind = Combiner::Kind::Monoid;
-  return combiner;
-}
-
-//===----------------------------------------------------------------------===//
 // Bodies
 //===----------------------------------------------------------------------===//
 
@@ -594,6 +541,7 @@ FailureOr<Program> cpu::buildProgram(GroupOp group, const target::Target &target
         return failure();
       statement.inits.push_back(*access);
     }
+    keepOrderUnlessIdentity(statement);
     for (auto extract : op.getBody()->getOps<tensor::ExtractOp>())
       if (program.findStorage(extract.getTensor()) < 0)
         return extract.emitOpError() << "reads a tensor that the group does not have";
@@ -639,6 +587,7 @@ FailureOr<Program> cpu::buildProgram(GenericOp op, const target::Target &target)
     statement.outs.push_back(makeAccess(out, maps[op.getNumDpsInputs() + i]));
     statement.inits.push_back(usesAccumulator(op, i) ? statement.outs.back() : Access());
   }
+  keepOrderUnlessIdentity(statement);
   if (!known)
     return op.emitError() << "works on a buffer of unknown layout";
   program.statements.push_back(std::move(*built));

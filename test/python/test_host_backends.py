@@ -338,6 +338,77 @@ def test_branches(program):
         assert got[1] == second
 
 
+def test_switch(program):
+    """Numbers that are no case take the default; a branch may give what is around it."""
+    run = program(
+        """func.func @main(%a: memref<i64>) attributes {executor.results = [memref<i64>]} {
+  %0 = executor.request 0 : memref<i64>
+  %v = executor.load %a at 0 : memref<i64> to i64
+  %k = executor.cast_s %v : i64 to index
+  %ten = executor.scalar 10 : i64
+  %r = scf.index_switch %k -> i64
+  case 2 {
+    scf.yield %ten : i64
+  }
+  case -1 {
+    %s = executor.mul %ten, %ten : i64
+    scf.yield %s : i64
+  }
+  default {
+    scf.yield %v : i64
+  }
+  executor.store %r to %0 at 0 : i64 to memref<i64>
+  scf.index_switch %k
+  case 7 {
+    executor.store %ten to %0 at 0 : i64 to memref<i64>
+    scf.yield
+  }
+  default {
+  }
+  return
+}"""
+    )
+    for value, expected in [(2, 10), (-1, 100), (3, 3), (7, 10), (-(2**63), -(2**63))]:
+        assert run(np.int64(value))[0] == expected
+
+
+def test_loop_that_allocates(program):
+    """The buffer that is carried is a new one in each iteration; an assertion in one of them ends the call."""
+    run = program(
+        """func.func @main(%a: memref<i64>) attributes {executor.results = [memref<?xi32>]} {
+  %n = executor.load %a at 0 : memref<i64> to i64
+  %limit = executor.cast_s %n : i64 to index
+  %zero = executor.scalar 0 : index
+  %one = executor.scalar 1 : index
+  %most = executor.scalar 1000 : index
+  %first = executor.alloc[%zero] : memref<?xi32>
+  %r:2 = scf.while (%x = %first, %m = %zero) : (memref<?xi32>, index) -> (memref<?xi32>, index) {
+    %c = executor.cmp lt_s %m, %limit : index
+    scf.condition(%c) %x, %m : memref<?xi32>, index
+  } do {
+  ^bb0(%x: memref<?xi32>, %m: index):
+    %next = executor.add %m, %one : index
+    %fits = executor.cmp lt_s %next, %most : index
+    executor.assert %fits, "{0} are too many"(%next) : index
+    %y = executor.alloc[%next] : memref<?xi32>
+    executor.fill %y with 7 : i32 to memref<?xi32>
+    executor.free %x : memref<?xi32>
+    scf.yield %y, %next : memref<?xi32>, index
+  }
+  %v = executor.view %r#0[%r#1] : memref<?xi32> to memref<?xi32>
+  %0 = executor.request 0[%r#1] : memref<?xi32>
+  executor.copy %v to %0 : memref<?xi32>
+  executor.free %r#0 : memref<?xi32>
+  return
+}"""
+    )
+    for length in (0, 1, 5, 999):
+        np.testing.assert_array_equal(run(np.int64(length))[0], np.full(length, 7, np.int32))
+    with pytest.raises(errors.LatewoodError, match="1000 are too many"):
+        run(np.int64(2000))
+    np.testing.assert_array_equal(run(np.int64(2))[0], np.full(2, 7, np.int32))
+
+
 # --- Memory and slots ----------------------------------------------------------------------------
 
 

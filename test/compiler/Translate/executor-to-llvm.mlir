@@ -74,4 +74,46 @@ func.func @scalars(%a: memref<2xi32>) {
   executor.assert %c, "want {0}"(%x) : i32
   return
 }
+// Tests that a program with control flow asks behind a launch whether it has failed, and ends then, and that a loop carries an address and
+// an extent.
+// CHECK-LABEL: define i32 @lw_entry_3(
+func.func @control(%a: memref<?xf32>, %n: memref<i64>, %w: memref<4xf32>) attributes {executor.results = []} {
+  %k = executor.load %n at 0 : memref<i64> to i64
+  %m = executor.cast_s %k : i64 to index
+  // CHECK: %[[FIRST:.*]] = call ptr %{{.*}}(ptr %0, i64 %{{.*}}, i64 64)
+  %x = executor.alloc[%m] : memref<?xf32>
+  // CHECK: phi ptr [ %[[NEXT:.*]], %{{.*}} ], [ %[[FIRST]], %{{.*}} ]
+  %r:2 = scf.while (%y = %x, %e = %m) : (memref<?xf32>, index) -> (memref<?xf32>, index) {
+    %c = executor.cmp ne %e, %m : index
+    scf.condition(%c) %y, %e : memref<?xf32>, index
+  } do {
+  ^bb0(%y: memref<?xf32>, %e: index):
+    // CHECK: %[[NEXT]] = call ptr
+    %z = executor.alloc[%e] : memref<?xf32>
+    // CHECK: call void @f(
+    // CHECK: %[[CODE:.*]] = call i32 %{{.*}}(ptr %0)
+    // CHECK: %[[FAILED:.*]] = icmp ne i32 %[[CODE]], 0
+    // CHECK: br i1 %[[FAILED]]
+    executor.launch @cpu::@f(%y, %z, %k) : memref<?xf32>, memref<?xf32>, i64
+    // CHECK: call void %{{.*}}(ptr %0, ptr %{{.*}})
+    executor.free %y : memref<?xf32>
+    scf.yield %z, %e : memref<?xf32>, index
+  }
+  return
+}
+// Tests that a switch is one.
+// CHECK-LABEL: define i32 @lw_entry_4(
+func.func @choice(%n: memref<i64>) attributes {executor.results = []} {
+  %k = executor.load %n at 0 : memref<i64> to i64
+  %m = executor.cast_s %k : i64 to index
+  // CHECK: switch i64 %{{.*}}, label %{{.*}} [
+  // CHECK-NEXT: i64 3, label
+  scf.index_switch %m
+  case 3 {
+    scf.yield
+  }
+  default {
+  }
+  return
+}
 }

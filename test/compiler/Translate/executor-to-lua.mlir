@@ -137,4 +137,43 @@ func.func @control(%a: memref<2xi64>) {
   }
   return
 }
+// Tests that a switch is a chain of conditions, and that buffers that a loop carries are freed like any other.
+// CHECK-LABEL: function lw_entry_{{[0-9]+}}(args)
+func.func @carried(%n: memref<i64>) attributes {executor.results = []} {
+  // CHECK: local [[K:n[0-9]+]] = core.load_i64(args[1], 0)
+  %k = executor.load %n at 0 : memref<i64> to i64
+  // CHECK: local [[M:n[0-9]+]] = [[K]]
+  %m = executor.cast_s %k : i64 to index
+  // CHECK: local [[X:b[0-9]+]] = core.alloc(core.bytes(4, [[M]]))
+  %x = executor.alloc[%m] : memref<?xf32>
+  // CHECK: local [[Y:b[0-9]+]] = [[X]]
+  // CHECK: while true do
+  %r:2 = scf.while (%y = %x, %e = %m) : (memref<?xf32>, index) -> (memref<?xf32>, index) {
+    %c = executor.cmp ne %e, %m : index
+    scf.condition(%c) %y, %e : memref<?xf32>, index
+  } do {
+  ^bb0(%y: memref<?xf32>, %e: index):
+    // CHECK: local [[Z:b[0-9]+]] = core.alloc
+    %z = executor.alloc[%e] : memref<?xf32>
+    // CHECK: core.free(
+    executor.free %y : memref<?xf32>
+    // CHECK: [[Y]], {{n[0-9]+}} = [[Z]],
+    scf.yield %z, %e : memref<?xf32>, index
+  }
+  // CHECK: if [[E:n[0-9]+]] == 3 then
+  // CHECK: elseif [[E]] == {{\(?}}-1{{\)?}} then
+  // CHECK: else
+  // CHECK: end
+  %s = scf.index_switch %r#1 -> i64
+  case 3 {
+    scf.yield %k : i64
+  }
+  case -1 {
+    scf.yield %k : i64
+  }
+  default {
+    scf.yield %k : i64
+  }
+  return
+}
 }

@@ -9,7 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <utility>
 
@@ -332,6 +334,55 @@ TEST_F(CApiTest, CallsAreCountedAndTimed) {
   EXPECT_LT(statistics.call_nanoseconds, 10'000'000'000u);
   latewood_buffer_release(argument);
   latewood_buffer_release(wrong);
+}
+
+TEST_F(CApiTest, ShapesOfResults) {
+  int64_t number = 7, extent = 0;
+  latewood_buffer *argument = nullptr, *none = nullptr;
+  EXPECT_OK(latewood_buffer_create_copy(client, &number, LATEWOOD_TYPE_i64, 0, nullptr, nullptr, &argument));
+  EXPECT_EQ(latewood_buffer_type(argument), LATEWOOD_TYPE_i64);
+  const latewood_function *limited = find("limited");
+  for (auto [result, expected] : {std::pair<size_t, int64_t>(0, 7), {1, 2}, {2, LATEWOOD_DYNAMIC_EXTENT}}) {
+    EXPECT_OK(latewood_session_output_shape(session, limited, &argument, 1, result, &extent));
+    EXPECT_EQ(extent, expected);
+  }
+  EXPECT_EQ(text(latewood_session_output_shape(session, limited, &argument, 1, 3, &extent)),
+            "InvalidArgument: function 'limited' has no result 3");
+  EXPECT_EQ(text(latewood_session_output_shape(session, limited, &argument, 1, 0, nullptr)),
+            "InvalidArgument: 'extents' must not be NULL");
+  EXPECT_NE(text(latewood_session_output_shape(session, limited, &none, 1, 0, &extent)).find("argument 0"),
+            std::string::npos);
+  latewood_buffer_release(argument);
+}
+
+TEST_F(CApiTest, MemoryGoesBackToTheSystem) {
+  latewood_buffer *argument = floats(Floats(8, 1)), *result = nullptr;
+  EXPECT_OK(latewood_session_call(session, find("double"), &argument, 1, &result, 1));
+  latewood_buffer_release(result);
+  latewood_session_statistics statistics = {};
+  statistics.struct_size = sizeof statistics;
+  EXPECT_OK(latewood_session_get_statistics(session, &statistics));
+  EXPECT_GE(statistics.cached_bytes, 32);
+  latewood_session_release_cached_memory(session);
+  EXPECT_OK(latewood_session_get_statistics(session, &statistics));
+  EXPECT_EQ(statistics.cached_bytes, 0);
+  latewood_buffer_release(argument);
+}
+
+TEST_F(CApiTest, Traces) {
+  std::string path = testing::TempDir() + "CApiTest.trace.json";
+  EXPECT_OK(latewood_trace_start());
+  EXPECT_EQ(text(latewood_trace_start()).substr(0, 19), "FailedPrecondition:");
+  latewood_buffer *argument = floats(Floats(8, 1)), *result = nullptr;
+  EXPECT_OK(latewood_session_call(session, find("double"), &argument, 1, &result, 1));
+  EXPECT_OK(latewood_trace_stop(path.c_str()));
+  EXPECT_NE(text(latewood_trace_stop(path.c_str())), "");
+  std::ifstream file(path);
+  std::string trace((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  EXPECT_NE(trace.find("\"double\""), std::string::npos);
+  std::remove(path.c_str());
+  latewood_buffer_release(argument);
+  latewood_buffer_release(result);
 }
 
 TEST_F(CApiTest, Streams) {

@@ -4,13 +4,15 @@
 // has no limit on one side, has no bounds, and nothing that allocates exactly needs any.
 //
 // In:  public functions whose extents are scalars, with `plan.bounds` and `plan.value_bounds` on arguments.
-// Out: `plan.bounds` on each plan.with_shape all of whose extents are bounded, and on such results.
+// Out: `plan.bounds` on each plan.with_shape all of whose extents are bounded, and on such results. Arguments may have
+//      bounds for several profiles: then these have as many.
 
 #include "latewood/compiler/Cluster/Passes.h"
-#include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Dialect/Plan/Profiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -32,26 +34,34 @@ class PropagateBoundsPass : public impl::PropagateBoundsPassBase<PropagateBounds
 public:
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (function.isExternal() || function.isPrivate() || !hasBounds(function))
+    if (function.isExternal() || function.isPrivate())
       return;
-    known.clear();
-    function.walk([&](plan::WithShapeOp shaped) {
-      if (plan::BoundsAttr bounds = getBounds(shaped))
-        shaped->setAttr(plan::PlanDialect::getBoundsAttrName(), bounds);
-    });
     StringRef name = plan::PlanDialect::getBoundsAttrName();
+    size_t profiles = countProfiles(function);
+    llvm::MapVector<Operation *, SmallVector<plan::BoundsAttr>> found;
+    for (profile = 0; profile < profiles; ++profile) {
+      known.clear();
+      function.walk([&](plan::WithShapeOp shaped) {
+        if (plan::BoundsAttr bounds = getBounds(shaped))
+          found[shaped].push_back(bounds);
+      });
+    }
+    for (auto &[shaped, bounds] : found)
+      if (bounds.size() == profiles)
+        shaped->setAttr(name, plan::makeProfiles(bounds));
     for (OpOperand &result : function.getBody().back().getTerminator()->getOpOperands())
       if (auto shaped = result.get().getDefiningOp<plan::WithShapeOp>(); shaped && shaped->hasAttr(name))
         function.setResultAttr(result.getOperandNumber(), name, shaped->getAttr(name));
   }
 
 private:
-  static bool hasBounds(func::FuncOp function) {
+  /// 0: nothing is bounded.
+  static size_t countProfiles(func::FuncOp function) {
+    size_t count = 0;
     for (unsigned index = 0; index < function.getNumArguments(); ++index)
-      if (function.getArgAttr(index, plan::PlanDialect::getBoundsAttrName()) ||
-          function.getArgAttr(index, plan::PlanDialect::getValueBoundsAttrName()))
-        return true;
-    return false;
+      for (StringRef name : {plan::PlanDialect::getBoundsAttrName(), plan::PlanDialect::getValueBoundsAttrName()})
+        count = std::max(count, plan::getProfiles(function.getArgAttr(index, name)).size());
+    return count;
   }
 
   plan::BoundsAttr getBounds(plan::WithShapeOp shaped) {
@@ -87,7 +97,7 @@ private:
     auto block = dyn_cast<BlockArgument>(argument);
     if (!block || !isa<func::FuncOp>(block.getOwner()->getParentOp()))
       return std::nullopt;
-    auto bounds = getOperation().getArgAttrOfType<plan::BoundsAttr>(block.getArgNumber(), name);
+    plan::BoundsAttr bounds = plan::getProfile(getOperation().getArgAttr(block.getArgNumber(), name), profile);
     if (!bounds || index >= bounds.getMin().size())
       return std::nullopt;
     return Interval{bounds.getMin()[index], bounds.getOpt()[index], bounds.getMax()[index]};
@@ -178,6 +188,8 @@ private:
   }
 
   DenseMap<Value, Bounds> known;
+  /// The one that is computed.
+  size_t profile = 0;
 };
 
 } // namespace

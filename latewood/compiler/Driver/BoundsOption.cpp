@@ -2,7 +2,7 @@
 // The option `bounds`: from text to attributes of arguments.
 
 #include "latewood/compiler/Driver/BoundsOption.h"
-#include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Dialect/Plan/Profiles.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -17,14 +17,15 @@ struct Limit {
   bool isValue = false;
   /// The dimension, or the element.
   int64_t index = 0;
-  int64_t min = 0, opt = 0, max = 0;
+  /// Smallest, typical, largest; one for each profile.
+  SmallVector<std::array<int64_t, 3>, 1> ranges;
 };
 } // namespace
 
 static llvm::Expected<Limit> parseLimit(StringRef text) {
   auto refuse = [&](const Twine &why) {
     return llvm::createStringError("option '--bounds=" + text + "' " + why +
-                                   "; it has the form ARGUMENT:DIMENSION=MIN:TYPICAL:MAX, or ARGUMENT:value=…");
+                                   "; it has the form ARGUMENT:DIMENSION=MIN:TYPICAL:MAX, or ARGUMENT:value=…, with several ranges separated by '|'");
   };
   Limit limit;
   auto [place, numbers] = text.split('=');
@@ -39,13 +40,16 @@ static llvm::Expected<Limit> parseLimit(StringRef text) {
   } else if (what.getAsInteger(10, limit.index)) {
     return refuse("has '" + what + "' as a dimension");
   }
-  SmallVector<StringRef> parts;
-  numbers.split(parts, ':');
-  if (parts.size() != 3 || parts[0].getAsInteger(10, limit.min) || parts[1].getAsInteger(10, limit.opt) ||
-      parts[2].getAsInteger(10, limit.max))
-    return refuse("needs three numbers");
-  if (limit.index < 0 || limit.min > limit.opt || limit.opt > limit.max || (!limit.isValue && limit.min < 0))
-    return refuse("needs numbers in ascending order, not negative for extents");
+  for (StringRef range : llvm::split(numbers, '|')) {
+    SmallVector<StringRef> parts;
+    range.split(parts, ':');
+    auto &[min, opt, max] = limit.ranges.emplace_back();
+    if (parts.size() != 3 || parts[0].getAsInteger(10, min) || parts[1].getAsInteger(10, opt) ||
+        parts[2].getAsInteger(10, max))
+      return refuse("needs three numbers");
+    if (limit.index < 0 || min > opt || opt > max || (!limit.isValue && min < 0))
+      return refuse("needs numbers in ascending order, not negative for extents");
+  }
   return limit;
 }
 
@@ -89,24 +93,29 @@ static std::optional<unsigned> findArgument(func::FuncOp function, StringRef nam
 // Sets entry `index` of the bounds `name` of an argument; the others begin as `initial`.
 static void setLimit(func::FuncOp function, unsigned argument, StringRef name, ArrayRef<std::array<int64_t, 3>> initial,
                      const Limit &limit) {
-  SmallVector<int64_t> lists[3];
-  for (int i = 0; i < 3; ++i)
-    for (const auto &entry : initial)
-      lists[i].push_back(entry[i]);
-  if (auto known = function.getArgAttrOfType<plan::BoundsAttr>(argument, name);
-      known && known.getMin().size() == static_cast<int64_t>(initial.size())) {
-    lists[0].assign(known.getMin().asArrayRef().begin(), known.getMin().asArrayRef().end());
-    lists[1].assign(known.getOpt().asArrayRef().begin(), known.getOpt().asArrayRef().end());
-    lists[2].assign(known.getMax().asArrayRef().begin(), known.getMax().asArrayRef().end());
-  }
-  lists[0][limit.index] = limit.min;
-  lists[1][limit.index] = limit.opt;
-  lists[2][limit.index] = limit.max;
+  Attribute before = function.getArgAttr(argument, name);
+  size_t profiles = std::max(limit.ranges.size(), plan::getProfiles(before).size());
   MLIRContext *context = function.getContext();
-  function.setArgAttr(argument, name,
-                      plan::BoundsAttr::get(context, DenseI64ArrayAttr::get(context, lists[0]),
-                                            DenseI64ArrayAttr::get(context, lists[1]),
-                                            DenseI64ArrayAttr::get(context, lists[2])));
+  SmallVector<plan::BoundsAttr> bounds;
+  for (size_t profile = 0; profile < profiles; ++profile) {
+    SmallVector<int64_t> lists[3];
+    for (int i = 0; i < 3; ++i)
+      for (const auto &entry : initial)
+        lists[i].push_back(entry[i]);
+    if (plan::BoundsAttr known = plan::getProfile(before, profile);
+        known && known.getMin().size() == static_cast<int64_t>(initial.size())) {
+      lists[0].assign(known.getMin().asArrayRef().begin(), known.getMin().asArrayRef().end());
+      lists[1].assign(known.getOpt().asArrayRef().begin(), known.getOpt().asArrayRef().end());
+      lists[2].assign(known.getMax().asArrayRef().begin(), known.getMax().asArrayRef().end());
+    }
+    const auto &range = limit.ranges[std::min(profile, limit.ranges.size() - 1)];
+    for (int i = 0; i < 3; ++i)
+      lists[i][limit.index] = range[i];
+    bounds.push_back(plan::BoundsAttr::get(context, DenseI64ArrayAttr::get(context, lists[0]),
+                                           DenseI64ArrayAttr::get(context, lists[1]),
+                                           DenseI64ArrayAttr::get(context, lists[2])));
+  }
+  function.setArgAttr(argument, name, plan::makeProfiles(bounds));
 }
 
 LogicalResult applyBoundsOption(ModuleOp module, StringRef text) {

@@ -3,6 +3,7 @@
 //
 //   x:0=1:32:512       dimension 0 of argument x (its name, or its number): smallest, typical, largest
 //   2:value=0:10:100   the integer that argument 2 is; value[1] is an element
+//   x:0=1:4:8|9:64:512 for several profiles of engines that have such
 //
 // Several are separated by commas. They are for the function `main`, or for the only one.
 #pragma once

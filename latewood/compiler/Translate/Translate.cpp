@@ -3,7 +3,7 @@
 
 #include "latewood/compiler/Translate/Translate.h"
 #include "latewood/compiler/Dialect/Executor/Executor.h"
-#include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Dialect/Plan/Profiles.h"
 #include "latewood/compiler/Target/Codegen.h"
 #include "latewood/compiler/Target/Target.h"
 #include "latewood/compiler/Translate/ConstantData.h"
@@ -54,7 +54,7 @@ StringRef getName(Location loc) {
 }
 
 std::unique_ptr<format::BoundsT> describeBounds(Attribute attribute) {
-  auto bounds = dyn_cast_or_null<plan::BoundsAttr>(attribute);
+  plan::BoundsAttr bounds = plan::joinProfiles(attribute);
   if (!bounds)
     return nullptr;
   auto result = std::make_unique<format::BoundsT>();

@@ -3,7 +3,7 @@
 // The builder: optimization profiles, options, and TensorRT's messages as diagnostics.
 
 #include "latewood/compiler/Engines/TensorRT/EngineBuilder.h"
-#include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Dialect/Plan/Profiles.h"
 #include "latewood/compiler/Engines/TensorRT/BuildProgress.h"
 #include "latewood/compiler/Engines/TensorRT/BuilderLibrary.h"
 #include "latewood/compiler/Engines/TensorRT/NetworkBuilder.h"
@@ -56,16 +56,6 @@ void report(func::FuncOp function, const Messages &messages, const NetworkBuilde
 // Optimization profiles
 //===----------------------------------------------------------------------===//
 
-SmallVector<plan::BoundsAttr> boundsOf(func::FuncOp function, unsigned argument, StringRef name) {
-  SmallVector<plan::BoundsAttr> bounds;
-  Attribute attribute = function.getArgAttr(argument, name);
-  if (auto array = dyn_cast_or_null<ArrayAttr>(attribute))
-    llvm::append_range(bounds, array.getAsRange<plan::BoundsAttr>());
-  else if (auto single = dyn_cast_or_null<plan::BoundsAttr>(attribute))
-    bounds.push_back(single);
-  return bounds;
-}
-
 /// What a profile says of an input: limits of its extents, or of its elements if shapes are computed of them.
 struct ProfiledInput {
   std::string name;
@@ -89,13 +79,14 @@ FailureOr<SmallVector<ProfiledInput>> findProfiledInputs(func::FuncOp function,
     std::string name = "in" + std::to_string(position);
     if (tensor && !tensor.hasStaticShape()) {
       StringRef attribute = plan::PlanDialect::getBoundsAttrName();
-      inputs.push_back({name, false, boundsOf(function, number, attribute)});
+      inputs.push_back({name, false, plan::getProfiles(function.getArgAttr(number, attribute))});
       if (inputs.back().bounds.empty())
         return function.emitError() << "argument " << number << " of type " << type
                                     << " needs bounds: TensorRT makes engines for a range of shapes (attribute '"
                                     << attribute << "', option --bounds)";
     } else if (network.getInput(static_cast<int32_t>(position))->isShapeTensor()) {
-      inputs.push_back({name, true, boundsOf(function, number, plan::PlanDialect::getValueBoundsAttrName())});
+      inputs.push_back({name, true, plan::getProfiles(
+                            function.getArgAttr(number, plan::PlanDialect::getValueBoundsAttrName()))});
       if (inputs.back().bounds.empty())
         inputs.back().bounds.push_back(anyValues(function.getContext(), tensor ? tensor.getNumElements() : 1));
     }

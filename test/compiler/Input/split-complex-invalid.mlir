@@ -1,14 +1,5 @@
 // RUN: latewood-opt %s --split-input-file --verify-diagnostics --pass-pipeline='builtin.module(func.func(latewood-split-complex))'
 
-// Tests that a function without a meaning on complex numbers is refused.
-func.func @remainder(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
-  // expected-error @below {{'stablehlo.remainder' is not supported on complex elements (operands: 'tensor<4xcomplex<f32>>', 'tensor<4xcomplex<f32>>'; results: 'tensor<4xcomplex<f32>>')}}
-  %0 = stablehlo.remainder %x, %x : tensor<4xcomplex<f32>>
-  return %0 : tensor<4xcomplex<f32>>
-}
-
-// -----
-
 // Tests that a call into the unknown is refused.
 func.func @call(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
   // expected-error @below {{'stablehlo.custom_call' is not supported on complex elements}}

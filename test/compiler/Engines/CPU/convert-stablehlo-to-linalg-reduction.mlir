@@ -182,3 +182,53 @@ func.func @prefix_sum_of_rows(%x: tensor<9x32xf32>) -> tensor<9x32xf32> {
   }) : (tensor<9x32xf32>, tensor<f32>) -> tensor<9x32xf32>
   return %0 : tensor<9x32xf32>
 }
+
+// -----
+
+// Tests that a long prefix sum is scanned in blocks of eight segments: the sums of the segments, what they begin with, and the
+// sums within each.
+// CHECK-LABEL: func.func @long_prefix_sum(
+func.func @long_prefix_sum(%x: tensor<100000xf32>) -> tensor<100000xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  // CHECK: %[[PARTS:.*]] = bufferization.alloc_tensor() : tensor<193xf32>
+  // CHECK: %[[SUMS:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[PARTS]]) -> (tensor<193xf32>)
+  // CHECK-COUNT-8: arith.addf
+  // CHECK-COUNT-8: tensor.insert {{.*}} : tensor<193xf32>
+  // CHECK: } {cpu.independent}
+  // CHECK: %[[ALL:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[SUMS]]) -> (tensor<193xf32>)
+  // CHECK: %[[BEGINS:.*]]:2 = scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %[[ALL]]) -> (f32, tensor<193xf32>)
+  // CHECK: scf.for {{.*}} -> (tensor<100000xf32>)
+  // CHECK-COUNT-8: tensor.extract %[[BEGINS]]#1
+  // CHECK: } {cpu.independent}
+  %0 = "stablehlo.reduce_window"(%x, %zero) <{padding = dense<[[99999, 0]]> : tensor<1x2xi64>, window_dimensions = array<i64: 100000>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<100000xf32>, tensor<f32>) -> tensor<100000xf32>
+  return %0 : tensor<100000xf32>
+}
+
+// -----
+
+// Tests that a long sort works on chunks: copies each, sorts each, finds for each where it is in two longer runs and merges them,
+// there and back, and copies each.
+// CHECK-LABEL: func.func @long_sort(
+func.func @long_sort(%x: tensor<100000xf32>) -> tensor<100000xf32> {
+  // CHECK-COUNT-2: bufferization.alloc_tensor() : tensor<100000xf32>
+  // CHECK: } {cpu.independent}
+  // CHECK: bufferization.alloc_tensor() : tensor<25xi64>
+  // CHECK: scf.while
+  // CHECK: } {cpu.independent}
+  // CHECK: } {cpu.independent}
+  // CHECK: scf.while
+  // CHECK: } {cpu.independent}
+  // CHECK: } {cpu.independent}
+  // CHECK: scf.yield
+  // CHECK: } {cpu.independent}
+  %0 = "stablehlo.sort"(%x) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %p = stablehlo.compare LT, %a, %b, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }) {dimension = 0 : i64} : (tensor<100000xf32>) -> tensor<100000xf32>
+  return %0 : tensor<100000xf32>
+}

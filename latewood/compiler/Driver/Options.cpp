@@ -22,7 +22,7 @@ ArrayRef<OptionDescription> getOptionDescriptions() {
        "form of the host program: machine code (default), or Lua source that the runtime interprets"},
       {"tensorrt", "NAME=VALUE[,…]",
        "how engines of TensorRT are made: engines=DIR (kept there), export=DIR (networks, as programs), level=0…5, "
-       "workspace=BYTES, timing-cache=FILE, strip-weights, refit"},
+       "capability=CC (GPUs of compute capability 86 is 8.6), workspace=BYTES, timing-cache=FILE, strip-weights, refit, allocate (results, in each run)"},
       {"input", "stablehlo|tensorrt",
        "dialect that the program is written in: StableHLO (default), or TensorRT's layers"},
       {"target", "NAME", "machine that code is made for: native (default), x86-64-v3, x86-64-v4, or the name of a CPU"},
@@ -58,7 +58,7 @@ Expected<TensorRTOptions> TensorRTOptions::parse(StringRef text) {
   for (StringRef part : split(text, ',')) {
     auto [name, value] = part.split('=');
     auto refuse = [&](const Twine &why) { return createStringError("option '--tensorrt=" + part + "' " + why); };
-    bool isFlag = name == "strip-weights" || name == "refit";
+    bool isFlag = name == "strip-weights" || name == "refit" || name == "allocate";
     if (isFlag != value.empty())
       return refuse(isFlag ? "takes no value" : "needs a value: name=value");
     if (name == "engines")
@@ -71,14 +71,19 @@ Expected<TensorRTOptions> TensorRTOptions::parse(StringRef text) {
       options.stripWeights = true;
     else if (name == "refit")
       options.refit = true;
+    else if (name == "allocate")
+      options.allocate = true;
     else if (name == "level") {
       if (value.getAsInteger(10, options.level) || options.level < 0 || options.level > 5)
         return refuse("needs a level from 0 to 5");
+    } else if (name == "capability") {
+      if (value.getAsInteger(10, options.capability) || options.capability < 10)
+        return refuse("needs a compute capability without its point: 86 is 8.6");
     } else if (name == "workspace") {
       if (value.getAsInteger(10, options.workspace) || options.workspace < 0)
         return refuse("needs a number of bytes");
     } else {
-      return refuse("is unknown; there are engines, export, level, refit, strip-weights, timing-cache, workspace");
+      return refuse("is unknown; there are allocate, capability, engines, export, level, refit, strip-weights, timing-cache, workspace");
     }
   }
   return options;
@@ -88,12 +93,27 @@ std::string TensorRTOptions::canonical() const {
   SmallVector<std::string> parts;
   if (level >= 0)
     parts.push_back("level=" + std::to_string(level));
+  if (capability != 0)
+    parts.push_back("capability=" + std::to_string(capability));
   if (workspace != 0)
     parts.push_back("workspace=" + std::to_string(workspace));
   if (stripWeights)
     parts.push_back("strip-weights");
   if (refit)
     parts.push_back("refit");
+  if (allocate)
+    parts.push_back("allocate");
+  return join(parts, ",");
+}
+
+std::string TensorRTOptions::text() const {
+  SmallVector<std::string> parts;
+  for (auto [name, value] : {std::pair("engines=", &engines), std::pair("export=", &exportTo),
+                             std::pair("timing-cache=", &timingCache)})
+    if (!value->empty())
+      parts.push_back(name + *value);
+  if (std::string others = canonical(); !others.empty())
+    parts.push_back(others);
   return join(parts, ",");
 }
 

@@ -17,14 +17,20 @@ struct TensorRTOptions {
   std::string exportTo;
   std::string timingCache;
   int level = -1;
+  /// The GPUs that engines are for: 86 is 8.6; 0: all that the library supports, or the one here.
+  int capability = 0;
   int64_t workspace = 0;
   bool stripWeights = false;
   bool refit = false;
+  /// Engines allocate their results, also where extents are known before.
+  bool allocate = false;
 
   /// From `name=value` parts, separated by commas: `engines=DIR,level=3,refit`.
   static llvm::Expected<TensorRTOptions> parse(llvm::StringRef text);
   /// What decides what an engine is, in the form that `parse` reads; empty if nothing was chosen.
   std::string canonical() const;
+  /// All of it, in that form: folders and files, too.
+  std::string text() const;
 };
 
 struct StableHLOToExecutableOptions {

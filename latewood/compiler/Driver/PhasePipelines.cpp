@@ -31,8 +31,16 @@ struct PhaseOptions : PassPipelineOptions<PhaseOptions> {
   Option<std::string> input{*this, "input", llvm::cl::desc("The dialect of the program: stablehlo or tensorrt"),
                             llvm::cl::init("stablehlo")};
 
+  Option<std::string> tensorrt{*this, "tensorrt",
+                               llvm::cl::desc("How engines of TensorRT are made (percent-encoded)")};
+
   StableHLOToExecutableOptions get() const {
     StableHLOToExecutableOptions result;
+    // What is no option of TensorRT's is refused where options are read; a pipeline's text has none.
+    if (auto parsed = TensorRTOptions::parse(decodeOptionText(tensorrt)))
+      result.tensorrt = *parsed;
+    else
+      llvm::consumeError(parsed.takeError());
     result.input = input;
     result.host = host;
     result.bounds = decodeOptionText(bounds);
@@ -62,6 +70,9 @@ std::string getPhasesText(const StableHLOToExecutableOptions &options) {
   else
     llvm::consumeError(canonical.takeError());
   std::string engines = "engines=" + llvm::join(options.engines, ",");
+  std::string tensorrt = options.tensorrt.text();
+  if (!tensorrt.empty())
+    tensorrt = " tensorrt=" + encodeOptionText(tensorrt);
   std::string text = "builtin.module(";
   for (const Phase &phase : getPhases()) {
     if (&phase != getPhases().begin())
@@ -69,11 +80,11 @@ std::string getPhasesText(const StableHLOToExecutableOptions &options) {
     text += ("latewood-" + phase.name).str();
     std::string bounds = options.bounds.empty() ? "" : "bounds=" + encodeOptionText(options.bounds) + " ";
     if (phase.name == "import")
-      text += "{" + bounds + engines + " host=" + options.host + " target=" + encodeOptionText(target) + "}";
+      text += "{" + bounds + engines + " host=" + options.host + " target=" + encodeOptionText(target) + tensorrt + "}";
     else if (phase.name == "input" && options.input != "stablehlo")
       text += "{" + engines + " input=" + options.input + "}";
     else if (phase.name == "cluster" || phase.name == "engines")
-      text += "{" + engines + "}";
+      text += "{" + engines + tensorrt + "}";
   }
   return text + ")";
 }

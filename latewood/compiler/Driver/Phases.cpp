@@ -9,6 +9,7 @@
 #include "latewood/compiler/Driver/Options.h"
 #include "latewood/compiler/Driver/Passes.h"
 #include "latewood/compiler/Engines/CPU/Pipeline.h"
+#include "latewood/compiler/Dialect/TensorRT/TensorRT.h"
 #include "latewood/compiler/Engines/TensorRT/Passes.h"
 #include "latewood/compiler/Engines/TensorRT/Pipeline.h"
 #include "latewood/compiler/Import/Passes.h"
@@ -50,25 +51,35 @@ static void buildInput(OpPassManager &pipeline, const StableHLOToExecutableOptio
   // Whom nobody builds a network for computes the layers itself.
   if (options.input == "tensorrt" && !llvm::is_contained(options.engines, "tensorrt"))
     pipeline.addPass(input::createConvertTensorRTToStableHLOPass());
+  else if (options.input == "tensorrt")
+    pipeline.addPass(tensorrt::createOutlineTensorRTNetworksPass());
   input::buildInputPipeline(pipeline);
 }
 
 static void buildCluster(OpPassManager &pipeline, const StableHLOToExecutableOptions &options) {
-  cluster::buildClusterPipeline(pipeline, options.engines);
+  std::vector<std::string> allocating;
+  if (options.tensorrt.allocate)
+    allocating.push_back("tensorrt");
+  cluster::buildClusterPipeline(pipeline, options.engines, allocating);
 }
 
 // Engines of TensorRT leave the modules of their clusters, before other engines' passes see these.
 static void buildTensorRT(OpPassManager &pipeline, const TensorRTOptions &options) {
+  // Networks that the program came with, and those that are clusters still.
+  tensorrt::buildNetworkPipeline(pipeline.nest<tensorrt::ModuleOp>());
   tensorrt::buildNetworkPipeline(pipeline.nest<ModuleOp>());
+  pipeline.addPass(tensorrt::createConvertPlanToTensorRTPass());
   tensorrt::BuildTensorRTEnginesPassOptions build;
   build.directory = encodeOptionText(options.engines);
   build.exportTo = encodeOptionText(options.exportTo);
   build.timingCache = encodeOptionText(options.timingCache);
   build.level = options.level;
+  build.capability = options.capability;
   build.workspace = options.workspace;
   build.stripWeights = options.stripWeights;
   build.refit = options.refit;
   pipeline.addPass(tensorrt::createBuildTensorRTEnginesPass(build));
+  pipeline.addPass(tensorrt::createConvertTensorRTToRuntimePass());
 }
 
 // Each engine's passes run on the nested modules of clusters, and leave those of other engines alone.

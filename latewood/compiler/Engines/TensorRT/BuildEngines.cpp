@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Makes engines of the networks, and runs of the calls.
+// Makes engines of the networks.
 //
 // Engines are expensive, so they are kept in a folder, under the hash of everything that decides what they are: the
 // text of the network, its bounds, and the builder's options. A file begins with a line that says what it is, and a
 // line with the version of the library that made it: engines of another version are built anew, where there is a
 // builder.
 //
-// In:  the host program with calls into nested modules of the engine `tensorrt`, whose functions are networks.
-// Out: engines beside the host program, runs of them in it, and none of these modules.
+// In:  the host program, and networks: functions of a tensorrt.module, or of a nested module of the engine `tensorrt`.
+// Out: an engine beside the host program for each.
 
 #include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "latewood/compiler/Dialect/TensorRT/TensorRT.h"
 #include "latewood/compiler/Dialect/TensorRTRuntime/TensorRTRuntime.h"
 #include "latewood/compiler/Driver/OptionText.h"
 #include "latewood/compiler/Engines/TensorRT/EngineBuilder.h"
+#include "latewood/compiler/Engines/TensorRT/EngineWeights.h"
 #include "latewood/compiler/Engines/TensorRT/Passes.h"
 #include "mlir/IR/Threading.h"
 #include "llvm/ADT/StringExtras.h"
@@ -77,37 +78,50 @@ public:
     std::vector<SerializedEngine> engines(functions.size());
     auto build = [&](size_t i) -> LogicalResult {
       FailureOr<SerializedEngine> engine = getEngine(functions[i], keys[i]);
-      if (succeeded(engine))
+      if (succeeded(engine)) {
         engines[i] = std::move(*engine);
+        if (stripWeights)
+          engines[i].bytes = joinEngineAndWeights(engines[i].bytes, functions[i]);
+      }
       return engine;
     };
     if (failed(failableParallelForEach(&getContext(), llvm::seq<size_t>(0, functions.size()), build)))
       return signalPassFailure();
     OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
+    SymbolTable symbols(getOperation());
     for (auto [function, engine] : llvm::zip(functions, engines)) {
-      createEngine(builder, function, engine);
-      inputsOf[function.getSymNameAttr()] = getNetworkInputs(function);
+      if (Operation *other = symbols.lookup(function.getSymName())) {
+        InFlightDiagnostic diagnostic = function.emitError()
+                                        << "network '" << function.getSymName()
+                                        << "' needs a name that nothing else in the program has";
+        diagnostic.attachNote(other->getLoc()) << "this has it, too";
+        return signalPassFailure();
+      }
+      symbols.insert(createEngine(builder, function, engine));
     }
-    convertCalls();
-    for (Operation &op : llvm::make_early_inc_range(getOperation().getBody()->getOperations()))
-      if (holdsNetworks(op))
-        op.erase();
   }
 
 private:
   EngineBuildOptions getBuildOptions() const {
-    return {level, workspace, driver::decodeOptionText(timingCache), stripWeights, refit};
+    return {level, capability, workspace, driver::decodeOptionText(timingCache), stripWeights, refit};
   }
 
   std::string makeKey(func::FuncOp function) const {
     // The network is what it is under any name.
     auto clone = OwningOpRef<func::FuncOp>(function.clone());
     clone->setName("network");
-    std::string text =
-        printWithoutLocations(*clone) +
-        llvm::formatv("level={0} workspace={1} strip={2} refit={3}", level, workspace, stripWeights, refit).str();
     llvm::SHA256 hash;
-    hash.update(text);
+    hash.update(printWithoutWeights(*clone));
+    hash.update(llvm::formatv("level={0} capability={1} workspace={2} strip={3} refit={4}", level, capability, workspace,
+                              stripWeights, refit)
+                    .str());
+    // An engine without weights serves whatever they are.
+    if (!stripWeights)
+      for (ConstantOp op : getWeights(function))
+        if (DenseElementsAttr elements = getElements(op)) {
+          ArrayRef<char> raw = elements.getRawData();
+          hash.update(ArrayRef(reinterpret_cast<const uint8_t *>(raw.data()), raw.size()));
+        }
     std::array<uint8_t, 32> digest = hash.final();
     return llvm::toHex(ArrayRef(digest).take_front(16), /*LowerCase=*/true);
   }
@@ -184,53 +198,16 @@ private:
     return SerializedEngine{{bytes.begin(), bytes.end()}, version.str()};
   }
 
-  static void createEngine(OpBuilder &builder, func::FuncOp function, const SerializedEngine &engine) {
+  static Operation *createEngine(OpBuilder &builder, func::FuncOp function, const SerializedEngine &engine) {
     SmallVector<Type> inputs;
     for (unsigned i : getNetworkInputs(function))
       inputs.push_back(function.getArgumentTypes()[i]);
     auto type = RankedTensorType::get(int64_t(engine.bytes.size()), builder.getI8Type());
     auto bytes = DenseElementsAttr::getFromRawBuffer(type, engine.bytes);
     auto network = builder.getFunctionType(inputs, function.getResultTypes());
-    tensorrt_runtime::EngineOp::create(builder, function.getLoc(), function.getName(), network, engine.version, bytes);
+    return tensorrt_runtime::EngineOp::create(builder, function.getLoc(), function.getName(), network, engine.version,
+                                              bytes);
   }
-
-  // The calls of what is an engine now. All are in host functions.
-  void convertCalls() {
-    auto convert = [&](Operation *op, SymbolRefAttr callee, ValueRange inputs, ValueRange outs, bool allocates) {
-      auto engine = FlatSymbolRefAttr::get(callee.getLeafReference());
-      Operation *owner = SymbolTable::lookupSymbolIn(getOperation(), callee.getRootReference());
-      if (!owner || !holdsNetworks(*owner))
-        return;
-      SmallVector<Value> taken;
-      for (unsigned i : inputsOf.lookup(callee.getLeafReference()))
-        taken.push_back(inputs[i]);
-      inputs = taken;
-      OpBuilder builder(op);
-      Operation *run;
-      if (allocates)
-        run = tensorrt_runtime::EnqueueAllocOp::create(
-            builder, op->getLoc(), op->getResultTypes(), engine, inputs,
-            builder.getDenseI64ArrayAttr(SmallVector<int64_t>(op->getNumResults(), -1)));
-      else
-        run = tensorrt_runtime::EnqueueOp::create(builder, op->getLoc(), op->getResultTypes(), engine, inputs, outs);
-      op->replaceAllUsesWith(run);
-      op->erase();
-    };
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      function.walk([&](Operation *op) {
-        if (auto call = dyn_cast<plan::CallOp>(op))
-          convert(op, call.getCallee(), call.getInputs(), call.getOuts(), false);
-        else if (auto call = dyn_cast<plan::CallAllocOp>(op))
-          convert(op, call.getCallee(), call.getInputs(), {}, true);
-        else if (auto call = dyn_cast<CallOp>(op))
-          convert(op, call.getCallee(), call.getInputs(), call.getOuts(), false);
-        else if (auto call = dyn_cast<CallAllocOp>(op))
-          convert(op, call.getCallee(), call.getInputs(), {}, true);
-      });
-  }
-
-  /// Which arguments of a function its engine has as inputs.
-  DenseMap<StringAttr, SmallVector<unsigned>> inputsOf;
 };
 
 } // namespace

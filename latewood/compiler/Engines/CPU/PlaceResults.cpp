@@ -17,6 +17,7 @@
 
 #include "latewood/compiler/Dialect/CPU/CPU.h"
 #include "latewood/compiler/Engines/CPU/BufferExtents.h"
+#include "latewood/compiler/Engines/CPU/ContinuedTensors.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -36,37 +37,13 @@ using bufferization::MaterializeInDestinationOp;
 
 namespace {
 
-/// The initial value that result `result` of a while loop continues, or nothing if the condition passes on something
-/// else.
-std::optional<unsigned> findCarried(scf::WhileOp loop, unsigned result) {
-  auto argument = dyn_cast<BlockArgument>(loop.getConditionOp().getArgs()[result]);
-  if (!argument || argument.getOwner() != loop.getBeforeBody())
-    return std::nullopt;
-  return argument.getArgNumber();
-}
-
 /// Follows the tensor that `value` is computed into, as far as it is known.
 Value findOrigin(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    unsigned result = cast<OpResult>(value).getResultNumber();
-    if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
-      value = insert.getDest();
-    } else if (auto insert = dyn_cast<tensor::InsertOp>(op)) {
-      value = insert.getDest();
-    } else if (auto materialize = dyn_cast<MaterializeInDestinationOp>(op)) {
-      value = materialize.getDest();
-    } else if (auto destination = dyn_cast<DestinationStyleOpInterface>(op)) {
-      value = destination.getTiedOpOperand(cast<OpResult>(value))->get();
-    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      value = loop.getInitArgs()[result];
-    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
-      std::optional<unsigned> carried = findCarried(loop, result);
-      if (!carried)
-        return value;
-      value = loop.getInits()[*carried];
-    } else {
-      return value;
-    }
+  while (auto result = dyn_cast<OpResult>(value)) {
+    Value continued = findContinued(result);
+    if (!continued)
+      break;
+    value = continued;
   }
   return value;
 }

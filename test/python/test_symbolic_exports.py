@@ -10,7 +10,7 @@ from jax import export, lax
 
 from latewood import compiler, runtime
 
-F, I, B, U = np.float32, np.int32, np.bool_, np.uint32
+F, Z, B, U = np.float32, np.int32, np.bool_, np.uint32
 IMAGE = ("NHWC", "HWIO", "NHWC")
 
 
@@ -57,12 +57,12 @@ PROGRAMS = {
         PAIRS,
     ),
     "arange": (lambda x: x * jnp.arange(x.shape[0], dtype=F)[:, None] + x.shape[0], [("n, 2", F)], LENGTHS),
-    "scatter_add": (segments, [("b, n", F), ("b", I)], PAIRS),
-    "gather": (lambda x, i: x[i % x.shape[0]], [("n, 3", F), ("b", I)], PAIRS),
-    "dynamic_slice": (lambda x, i: lax.dynamic_slice_in_dim(x, i, 2), [("n + 1, 3", F), ("", I)], LENGTHS),
+    "scatter_add": (segments, [("b, n", F), ("b", Z)], PAIRS),
+    "gather": (lambda x, i: x[i % x.shape[0]], [("n, 3", F), ("b", Z)], PAIRS),
+    "dynamic_slice": (lambda x, i: lax.dynamic_slice_in_dim(x, i, 2), [("n + 1, 3", F), ("", Z)], LENGTHS),
     "dynamic_update": (
         lambda x, y, i: lax.dynamic_update_slice(x, y, (i, i * 0)),
-        [("n + 2, 3", F), ("2, 3", F), ("", I)],
+        [("n + 2, 3", F), ("2, 3", F), ("", Z)],
         LENGTHS,
     ),
     "cumulative": (lambda x: (jnp.cumsum(x, 1), lax.cummax(x, axis=0)), [("b, n", F)], PAIRS[:4]),
@@ -92,25 +92,25 @@ PROGRAMS = {
     "cond": (lambda p, x: lax.cond(p, lambda y: y * 2, lambda y: y[::-1], x), [("", B), ("n", F)], LENGTHS),
     "switch": (
         lambda k, x: lax.switch(k, [lambda y: y + 1, jnp.exp, lambda y: y.sum() + y], x),
-        [("", I), ("b, n", F)],
+        [("", Z), ("b, n", F)],
         PAIRS,
     ),
     "cholesky": (lambda x: jnp.linalg.cholesky(x @ x.mT + 9 * jnp.eye(3, dtype=F)), [("n, 3, 3", F)], SMALL),
     "nonzero_of_size": (lambda x: jnp.nonzero(x > 0, size=3, fill_value=-1)[0], [("n", F)], LENGTHS),
     "mask_by_length": (
         lambda x, m: jnp.where(jnp.arange(x.shape[1])[None, :] < m[:, None], x, 0),
-        [("b, n", F), ("b", I)],
+        [("b, n", F), ("b", Z)],
         PAIRS,
     ),
     "tile_repeat": (lambda x: (jnp.tile(x, (2, 3)), jnp.repeat(x, 2, 0), jnp.roll(x, 1, 0)), [("n, 2", F)], LENGTHS),
     "fft": (lambda x: jnp.abs(jnp.fft.rfft(x)), [("n, 16", F)], LENGTHS),
     "strides": (lambda x: (x[::2], x[::-1, 1:], x[:-1]), [("n, 3", F)], LENGTHS),
-    "integers": (lambda x: (x // 3, x % 7, jnp.bitwise_count(x), x.sum()), [("b, n", I)], PAIRS),
+    "integers": (lambda x: (x // 3, x % 7, jnp.bitwise_count(x), x.sum()), [("b, n", Z)], PAIRS),
     "two_of_one": (lambda x, y: x[: y.shape[0]] * y, [("n + b, 2", F), ("n, 2", F)], PAIRS),
     "division": (lambda x: x.reshape(-1, 3)[: x.shape[0] // 6].sum(0), [("6*n", F)], LENGTHS),
     "norm": (lambda x: x / jnp.linalg.norm(x, axis=-1, keepdims=True), [("b, n", F)], PAIRS),
     "variance": (lambda x: (jnp.var(x, 0), jnp.std(x), jnp.median(x, axis=0)), [("n, 3", F)], LENGTHS),
-    "one_hot": (lambda i: jax.nn.one_hot(i % 5, 5) @ jnp.arange(10, dtype=F).reshape(5, 2), [("b, n", I)], PAIRS),
+    "one_hot": (lambda i: jax.nn.one_hot(i % 5, 5) @ jnp.arange(10, dtype=F).reshape(5, 2), [("b, n", Z)], PAIRS),
     "random": (
         lambda k, x: x + jax.random.uniform(jax.random.wrap_key_data(k), x.shape),
         [("2", U), ("n", F)],

@@ -27,6 +27,7 @@ def case(name, layer, operands, results, elements, before=""):
     CASES[name] = (layer, operands, results, elements.split(), before)
 
 
+# fmt: off
 # --- Elements ------------------------------------------------------------------------------------------------------------
 
 FUNCTIONS = {
@@ -254,6 +255,9 @@ case("conditional in a loop in a conditional", f"""if (%x0 : tensor<i1>) -> tens
     tensorrt.yield %x1 : tensor<4xT>
   }}""", "i1 4xT 4xT", "4xT", NUMBERS + " i8", before=LIMITS)
 case("assertion", 'assertion %x0, "no" : tensor<4xT>', "4xT", "", BOOL)
+
+
+# fmt: on
 
 
 def bounded(limits=None):

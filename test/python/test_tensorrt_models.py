@@ -23,7 +23,9 @@ from tensorrt_oracle import compile_by_layers
 NHWC = ("NHWC", "HWIO", "NHWC")
 
 
-def resnet18(size: int = 224, widths: tuple[int, ...] = (64, 128, 256, 512), classes: int = 1000, batch: int = 1) -> models.Model:
+def resnet18(
+    size: int = 224, widths: tuple[int, ...] = (64, 128, 256, 512), classes: int = 1000, batch: int = 1
+) -> models.Model:
     """Four stages of two blocks of two convolutions, batch normalization as in inference; the weights travel in the program."""
     random = np.random.default_rng(4)
 
@@ -113,7 +115,11 @@ def compare(executable, model):
     np.testing.assert_allclose(result, expected, rtol=0, atol=limit)
 
 
-LAYERS = {"resnet18": ["convolution", "pooling"], "bert": ["gather", "activation", "normalization"], "gpt2_block": ["activation", "normalization"]}
+LAYERS = {
+    "resnet18": ["convolution", "pooling"],
+    "bert": ["gather", "activation", "normalization"],
+    "gpt2_block": ["activation", "normalization"],
+}
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -144,14 +150,26 @@ class TestFullSize:
         (folder / "program.mlir").write_bytes(program)
         begin = time.monotonic()
         run = subprocess.run(
-            [BUILD / "bin" / "latewood-compile", folder / "program.mlir", "--engines=tensorrt,cpu", f"--tensorrt=level=0,engines={folder}", *options, "--remarks", "-o", folder / "program.lwx"],
+            [
+                BUILD / "bin" / "latewood-compile",
+                folder / "program.mlir",
+                "--engines=tensorrt,cpu",
+                f"--tensorrt=level=0,engines={folder}",
+                *options,
+                "--remarks",
+                "-o",
+                folder / "program.lwx",
+            ],
             env=dict(os.environ, LATEWOOD_TENSORRT_LIBRARY=LIBRARY),
             capture_output=True,
             text=True,
         )
         assert run.returncode == 0, run.stderr[-4000:]
         engines = sorted(folder.glob("*.engine"))
-        print(f"{len(engines)} engines, {sum(e.stat().st_size for e in engines)} bytes, {time.monotonic() - begin:.1f} s", file=sys.stderr)
+        print(
+            f"{len(engines)} engines, {sum(e.stat().st_size for e in engines)} bytes, {time.monotonic() - begin:.1f} s",
+            file=sys.stderr,
+        )
         return engines
 
     @pytest.mark.parametrize("name", MODELS)

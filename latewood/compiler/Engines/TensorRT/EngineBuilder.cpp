@@ -37,7 +37,8 @@ public:
 };
 
 /// Puts messages at the operations that they name.
-void report(func::FuncOp function, const Messages &messages, const NetworkBuilder &network, bool failed) {
+void report(func::FuncOp function, const Messages &messages, const NetworkBuilder &network, bool failed,
+            StringRef hint = "") {
   auto place = [&](StringRef message) {
     Operation *op = network.findOperation(message);
     return op ? op->getLoc() : function.getLoc();
@@ -50,6 +51,8 @@ void report(func::FuncOp function, const Messages &messages, const NetworkBuilde
                                   << "TensorRT cannot make an engine of '" << function.getName() << "'";
   for (const std::string &error : messages.errors)
     diagnostic.attachNote(place(error)) << "TensorRT: " << error;
+  if (!hint.empty())
+    diagnostic.attachNote() << hint;
 }
 
 //===----------------------------------------------------------------------===//
@@ -203,12 +206,13 @@ FailureOr<SerializedEngine> buildEngine(func::FuncOp function, const EngineBuild
       static_cast<nvinfer1::IBuilder *>(library.createBuilder(&messages, NV_TENSORRT_VERSION)));
   if (!builder)
     return function.emitError() << library.version << " makes no builder: " << llvm::join(messages.errors, "; ");
+  bool canReplaceWeights = options.refit || options.stripWeights;
   constexpr auto stronglyTyped = 1u << 0; // always, where the flag is no more
   std::unique_ptr<nvinfer1::INetworkDefinition> definition(builder->createNetworkV2(stronglyTyped));
   std::unique_ptr<nvinfer1::IBuilderConfig> config(builder->createBuilderConfig());
   if (!definition || !config)
     return function.emitError() << "TensorRT makes no network: " << llvm::join(messages.errors, "; ");
-  NetworkBuilder network(*definition, /*namesWeights=*/options.stripWeights || options.refit);
+  NetworkBuilder network(*definition, canReplaceWeights);
   definition->setName(function.getName().str().c_str());
   if (failed(network.build(function))) {
     report(function, messages, network, /*failed=*/true);
@@ -226,7 +230,10 @@ FailureOr<SerializedEngine> buildEngine(func::FuncOp function, const EngineBuild
   if (!options.timingCache.empty())
     readTimingCache(*config, options.timingCache, cache);
   std::unique_ptr<nvinfer1::IHostMemory> bytes(builder->buildSerializedNetwork(*definition, *config));
-  report(function, messages, network, /*failed=*/!bytes);
+  report(function, messages, network, /*failed=*/!bytes,
+         library.isRTX && canReplaceWeights ? "engines whose weights can be replaced (refit, strip-weights) are made by "
+                                              "TensorRT-RTX only where there is a GPU"
+                                            : "");
   if (!bytes)
     return failure();
   reportProgress(function, progress, bytes->size());

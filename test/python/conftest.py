@@ -100,3 +100,11 @@ func.func public @main(%a: tensor<2x3xf32>, %b: tensor<2x3xf32>) -> (tensor<2x3x
 @pytest.fixture
 def session(client, add) -> runtime.RuntimeSession:
     return runtime.RuntimeSession(client, runtime.RuntimeSessionOptions(), add)
+
+
+@pytest.fixture
+def program(client):
+    """A host program, made from its text, that runs on both hosts."""
+    from host_programs import Program  # loads the compiler
+
+    return lambda body: Program(body, client)

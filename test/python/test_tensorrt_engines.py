@@ -254,7 +254,8 @@ case("conditional in a loop in a conditional", f"""if (%x0 : tensor<i1>) -> tens
   }} else {{
     tensorrt.yield %x1 : tensor<4xT>
   }}""", "i1 4xT 4xT", "4xT", NUMBERS + " i8", before=LIMITS)
-case("assertion", 'assertion %x0, "no" : tensor<4xT>', "4xT", "", BOOL)
+case("assertion", "identity %x0", "2xT@1,1:2,2:3,3", "2xT", INTS,
+     before=f'%k = tensorrt.constant dense<9> : tensor<2xT>\n%c = tensorrt.element_wise %x0, %k {LESS} : (tensor<2xT>, tensor<2xT>) -> tensor<2xi1>\ntensorrt.assertion %c, "too many" : tensor<2xi1>')
 
 
 # fmt: on
@@ -308,6 +309,7 @@ REFUSED = {
     "moe": ("Cannot decompose operation", FLOATS),
     "non_zero": (RUNNERS, FLOATS + " i32 i1"),
     "nms": (RUNNERS, "f32 f16"),
+    "assertion": ("input shape tensors must have type INT32 or INT64", "i8"),
     "constant": (QUANTIZED, "i4"),
     "constant of floats": (QUANTIZED, "f8E4M3FN f4E2M1FN"),
 }

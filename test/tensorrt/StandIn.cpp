@@ -6,6 +6,9 @@
 //
 //   engine = "STANDIN1" <executable file>
 //
+// It computes on the host, and brings inputs from the device and results to it with CUDA's functions, in the stream
+// that it is given: with the real CUDA library and a GPU, what runs there is everything but the computation.
+//
 // The library is as difficult as the real one may be. `standin_behave` takes a list of words, separated by commas:
 //   twice    asks an output allocator for too little first, then for more
 //   shrink   asks for too much first, then for what is needed
@@ -27,12 +30,14 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <dlfcn.h>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
@@ -55,6 +60,29 @@ bool behaves(std::string_view word) {
   std::lock_guard lock(behaviourMutex);
   return ("," + behaviour + ",").find("," + std::string(word) + ",") != std::string::npos;
 }
+
+/// CUDA's functions, of the library that the runtime uses, too.
+struct CUDA {
+  int (*copy)(void *, const void *, size_t, int, cudaStream_t);
+  int (*synchronize)(cudaStream_t);
+  int (*record)(cudaEvent_t, cudaStream_t);
+
+  static const CUDA &get() {
+    static const CUDA cuda = [] {
+      const char *name = std::getenv("LATEWOOD_CUDART_LIBRARY");
+      void *library = dlopen(name ? name : "libcudart.so", RTLD_NOW);
+      auto find = [&](const char *function) { return library ? dlsym(library, function) : nullptr; };
+      return CUDA{reinterpret_cast<decltype(copy)>(find("cudaMemcpyAsync")),
+                  reinterpret_cast<decltype(synchronize)>(find("cudaStreamSynchronize")),
+                  reinterpret_cast<decltype(record)>(find("cudaEventRecord"))};
+    }();
+    return cuda;
+  }
+  /// By address (cudaMemcpyDefault), and done.
+  bool move(void *to, const void *from, size_t bytes, cudaStream_t stream) const {
+    return copy(to, from, bytes, 4, stream) == 0 && synchronize(stream) == 0;
+  }
+};
 
 DataType toDataType(latewood_element_type type) {
   static const std::map<latewood_element_type, DataType> types = {
@@ -292,16 +320,15 @@ bool Context::deliver(const std::string &name, latewood_buffer *result, cudaStre
       return refuse(name + " has neither an address nor an allocator");
     if (behaves("fail"))
       return refuse("the engine fails, as it was told to");
-    std::memcpy(address->second, latewood_buffer_data(result), bytes);
-    return true;
+    return CUDA::get().move(address->second, latewood_buffer_data(result), bytes, stream) ||
+           refuse(name + " cannot be copied to the device");
   }
   uint64_t alignment = behaves("align") ? 4096 : 256;
   void *memory = nullptr;
   auto ask = [&](uint64_t size) {
     memory = allocator->reallocateOutputAsync(name.c_str(), memory, size, alignment, stream);
-    if (memory)
-      std::memset(memory, 0xee, size);
-    return memory != nullptr;
+    std::vector<std::byte> pattern(size, std::byte(0xee));
+    return memory && CUDA::get().move(memory, pattern.data(), size, stream);
   };
   bool hasMemory = true;
   if (behaves("zero"))
@@ -316,8 +343,8 @@ bool Context::deliver(const std::string &name, latewood_buffer *result, cudaStre
     return refuse(name + " gets no memory");
   if (behaves("fail"))
     return refuse("the engine fails, as it was told to");
-  std::memcpy(memory, latewood_buffer_data(result), bytes);
-  return true;
+  return CUDA::get().move(memory, latewood_buffer_data(result), bytes, stream) ||
+         refuse(name + " cannot be copied to the device");
 }
 
 void Context::notify(const std::string &name, latewood_buffer *result) {
@@ -338,6 +365,7 @@ bool Context::enqueueV3(cudaStream_t stream) noexcept {
     return refuse("enqueueV3 fails, as it was told to");
   std::vector<latewood_buffer *> arguments(latewood_function_argument_count(engine.function)),
       results(latewood_function_result_count(engine.function));
+  std::deque<std::vector<std::byte>> copies;
   std::string why;
   auto check = [&](latewood_status *status) {
     if (status)
@@ -352,10 +380,22 @@ bool Context::enqueueV3(cudaStream_t stream) noexcept {
       why = name + " has no shape or no address";
       break;
     }
-    check(latewood_buffer_create_view(engine.client, address->second, engine.find(name.c_str())->info.type,
-                                      shape->second.nbDims, shape->second.d, nullptr, 1, nullptr, nullptr,
-                                      &arguments[i]));
+    auto see = [&](void *data) {
+      check(latewood_buffer_create_view(engine.client, data, engine.find(name.c_str())->info.type, shape->second.nbDims,
+                                        shape->second.d, nullptr, 1, nullptr, nullptr, &arguments[i]));
+    };
+    see(address->second);
+    if (!why.empty() || engine.getTensorLocation(name.c_str()) == TensorLocation::kHOST)
+      continue;
+    std::vector<std::byte> &data = copies.emplace_back(std::max<size_t>(latewood_buffer_size(arguments[i]), 1));
+    if (!CUDA::get().move(data.data(), address->second, latewood_buffer_size(arguments[i]), stream))
+      why = name + " cannot be copied from the device";
+    latewood_buffer_release(std::exchange(arguments[i], nullptr));
+    if (why.empty())
+      see(data.data());
   }
+  if (why.empty() && consumed && CUDA::get().record(consumed, stream) != 0)
+    why = "the event cannot be recorded";
   if (why.empty())
     check(latewood_session_call(session, engine.function, arguments.data(), arguments.size(), results.data(),
                                 results.size()));

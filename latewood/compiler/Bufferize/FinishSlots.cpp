@@ -11,6 +11,7 @@
 #include "latewood/compiler/Dialect/TensorRTRuntime/TensorRTRuntime.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 
@@ -29,6 +30,19 @@ Value stripReshapes(Value value) {
     value = op->getOperand(0);
   }
   return value;
+}
+
+// Whether `value` lies in the memory that slot `slot` was asked for, on every path.
+bool isInSlot(Value value, int64_t slot) {
+  value = stripReshapes(value);
+  Operation *op = value.getDefiningOp();
+  if (auto shaped = dyn_cast_if_present<plan::WithShapeOp>(op))
+    return isInSlot(shaped.getOperand(), slot);
+  if (auto request = dyn_cast_if_present<executor::RequestOp>(op))
+    return static_cast<int64_t>(request.getSlot()) == slot;
+  return isa_and_present<scf::IfOp, scf::IndexSwitchOp>(op) && llvm::all_of(op->getRegions(), [&](Region &region) {
+           return isInSlot(region.front().getTerminator()->getOperand(cast<OpResult>(value).getResultNumber()), slot);
+         });
 }
 
 // Whether an engine asks slot `slot` for the memory of `value`.
@@ -65,7 +79,7 @@ public:
                                 << ", but results are row-major with offset 0";
         return signalPassFailure();
       }
-      if (stripReshapes(value) == request.getResult())
+      if (isInSlot(value, index))
         continue;
       request.emitRemark() << "result " << index << " is copied into its slot: it was computed elsewhere";
       if (type != *normal)

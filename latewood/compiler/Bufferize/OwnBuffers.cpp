@@ -9,6 +9,7 @@
 // Out: on every path each carried buffer is freed once, or given back by the runtime when the call fails.
 
 #include "latewood/compiler/Bufferize/Passes.h"
+#include "latewood/compiler/Dialect/Executor/Executor.h"
 #include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "latewood/compiler/Dialect/TensorRTRuntime/TensorRTRuntime.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -35,6 +36,17 @@ Value stripViews(Value value) {
   while (isView(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
   return value;
+}
+
+// Whether a branch ends with memory that it has asked an output slot for, which is the slot's.
+bool isOfSlot(OpOperand &yielded) {
+  Value buffer = stripViews(yielded.get());
+  if (buffer.getParentBlock() != yielded.getOwner()->getBlock())
+    return false;
+  Operation *op = buffer.getDefiningOp();
+  return isa_and_present<executor::RequestOp>(op) ||
+         (isa_and_present<scf::IfOp, scf::IndexSwitchOp>(op) &&
+          isOfSlot(op->getRegion(0).front().getTerminator()->getOpOperand(cast<OpResult>(buffer).getResultNumber())));
 }
 
 class OwnBuffersPass : public impl::OwnBuffersPassBase<OwnBuffersPass> {
@@ -73,7 +85,10 @@ private:
       return isControlFlow(block.getParentOp());
     if (auto run = dyn_cast<tensorrt_runtime::EnqueueAllocOp>(op))
       return run.getSlots()[cast<OpResult>(buffer).getResultNumber()] == -1;
-    return isa<memref::AllocOp>(op) || isControlFlow(op);
+    if (isa<scf::IfOp, scf::IndexSwitchOp>(op))
+      return !isOfSlot(
+          op->getRegion(0).front().getTerminator()->getOpOperand(cast<OpResult>(buffer).getResultNumber()));
+    return isa<memref::AllocOp, scf::WhileOp>(op);
   }
 
   // The last operation of the buffer's block that sees it; null: none does. `except` does not count.
@@ -98,7 +113,8 @@ private:
   void handOver(Operation *op) {
     for (OpOperand &operand : op->getOpOperands()) {
       auto type = dyn_cast<MemRefType>(operand.get().getType());
-      if (!type)
+      if (!type ||
+          (isa<scf::IfOp, scf::IndexSwitchOp>(op->getParentOp()) && isa<scf::YieldOp>(op) && isOfSlot(operand)))
         continue;
       Value buffer = stripViews(operand.get());
       bool isFree = isOwnedBy(buffer, *op->getBlock()) && buffer.getType() == type && !handedOver.contains(buffer);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Ties results to output slots, before bufferization, where "this value is computed into that memory" is still a matter
 // of replacing a destination operand. A reshape between the operation and the return is no obstacle: the destination
-// becomes the slot in the shape before it.
+// becomes the slot in the shape before it. Neither is a branch: each path asks for the memory, with the extents that it
+// has.
 //
 // In:  public functions whose results are tensors.
 // Out: each returned tensor is the memory of its slot, by destination or by copy.
@@ -36,12 +37,13 @@ public:
     if (failed(recordSignature(function)))
       return signalPassFailure();
 
+    pushed.clear();
     Operation *terminator = function.getBody().front().getTerminator();
     OpBuilder builder = OpBuilder::atBlockBegin(&function.getBody().front());
     OpBuilder atBegin = builder;
     SmallVector<Value> slots;
     for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
-      if (giveSlotToEngine(value, index)) {
+      if (giveSlotToEngine(value, index) || requestInBranches(value, index)) {
         slots.push_back(nullptr);
         continue;
       }
@@ -87,12 +89,43 @@ private:
     return true;
   }
 
+  // Lets the branches that give `value` ask for its memory, each with its extents. False: no branches do, or they have
+  // asked for other memory already.
+  bool requestInBranches(Value value, int64_t slot) {
+    if (auto shaped = value.getDefiningOp<plan::WithShapeOp>())
+      value = shaped.getOperand();
+    Operation *branches = value.getDefiningOp();
+    if (!isa_and_present<scf::IfOp, scf::IndexSwitchOp>(branches) || !pushed.insert(value).second)
+      return false;
+    for (Region &region : branches->getRegions()) {
+      Block &block = region.front();
+      OpOperand &given = block.getTerminator()->getOpOperand(cast<OpResult>(value).getResultNumber());
+      if (requestInBranches(given.get(), slot))
+        continue;
+      OpBuilder builder = OpBuilder::atBlockBegin(&block);
+      SmallVector<Value> sizes = getSizes(given.get(), builder);
+      if (!sizes.empty())
+        setRequestPoint(block, sizes, builder);
+      auto request = executor::RequestOp::create(builder, value.getLoc(), given.get().getType(), slot, sizes);
+      builder.setInsertionPointAfter(request);
+      // What is computed in front of the branches is computed elsewhere.
+      if (given.get().getParentBlock() == &block && placeInSlot(given.get(), request, builder))
+        continue;
+      mlir::emitRemark(given.get().getLoc())
+          << "result " << slot << " is copied into its slot in a branch: " << whyCopied(given.get());
+      builder.setInsertionPoint(block.getTerminator());
+      given.set(
+          bufferization::MaterializeInDestinationOp::create(builder, value.getLoc(), given.get(), request).getResult());
+    }
+    return true;
+  }
+
   static StringRef whyCopied(Value value) {
     if (isa<BlockArgument>(value))
       return "it is an argument";
     if (isa<plan::WithShapeOp, scf::WhileOp, scf::IfOp, scf::IndexSwitchOp>(value.getDefiningOp()))
       return "control flow of the host gives it";
-    return "it is a constant, or the same value as another result";
+    return "it is a constant, or the same value as another, or not computed there";
   }
 
   // The dynamic extents of a returned value.
@@ -119,7 +152,7 @@ private:
   static void setRequestPoint(Block &block, ValueRange sizes, OpBuilder &builder) {
     Operation *last = nullptr;
     for (Value size : sizes)
-      if (Operation *op = size.getDefiningOp(); op && (!last || last->isBeforeInBlock(op)))
+      if (Operation *op = size.getDefiningOp(); op && op->getBlock() == &block && (!last || last->isBeforeInBlock(op)))
         last = op;
     Operation *point = last ? last->getNextNode() : &block.front();
     while (!isa<plan::CallOp, tensorrt_runtime::EnqueueOp, tensorrt_runtime::EnqueueAllocOp>(point) &&
@@ -221,6 +254,9 @@ private:
     destination->set(slot);
     return true;
   }
+
+  /// Results of branches whose memory the branches ask for.
+  DenseSet<Value> pushed;
 };
 
 } // namespace

@@ -40,6 +40,8 @@ bool isCheapConstant(Operation *op, int64_t maxBytes) {
 
 class CreateClosedRegionsPass : public impl::CreateClosedRegionsPassBase<CreateClosedRegionsPass> {
 public:
+  using CreateClosedRegionsPassBase::CreateClosedRegionsPassBase;
+
   void runOnOperation() override {
     SmallVector<plan::ClusterOp> clusters;
     getOperation().walk([&](plan::ClusterOp cluster) { clusters.push_back(cluster); });

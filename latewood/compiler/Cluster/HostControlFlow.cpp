@@ -286,12 +286,43 @@ static void dropUnused(scf::WhileOp loop) {
   loop.erase();
 }
 
+// Results of branches that nobody uses.
+static void dropUnused(Operation *branches) {
+  SmallVector<OpResult> kept;
+  for (OpResult result : branches->getResults())
+    if (!result.use_empty())
+      kept.push_back(result);
+  if (kept.size() == branches->getNumResults())
+    return;
+  OperationState state(branches->getLoc(), branches->getName(), branches->getOperands(),
+                       llvm::map_to_vector(kept, [](OpResult result) { return result.getType(); }),
+                       branches->getAttrs());
+  for (Region &region : branches->getRegions()) {
+    Operation *yield = region.front().getTerminator();
+    for (OpResult result : llvm::reverse(branches->getResults()))
+      if (result.use_empty())
+        yield->eraseOperand(result.getResultNumber());
+    state.addRegion()->takeBody(region);
+  }
+  OpBuilder builder(branches);
+  Operation *smaller = builder.create(state);
+  for (auto [old, result] : llvm::zip_equal(kept, smaller->getResults()))
+    old.replaceAllUsesWith(result);
+  branches->erase();
+}
+
 void dropUnusedCarried(func::FuncOp function) {
-  SmallVector<scf::WhileOp> loops;
-  function.walk<WalkOrder::PreOrder>([&](scf::WhileOp loop) { loops.push_back(loop); });
-  // An outer loop first: an inner one may be what computes a value that nobody needs.
-  for (scf::WhileOp loop : loops)
-    dropUnused(loop);
+  SmallVector<Operation *> all;
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<scf::WhileOp, scf::IfOp, scf::IndexSwitchOp>(op))
+      all.push_back(op);
+  });
+  // An outer one first: an inner one may be what computes a value that nobody needs.
+  for (Operation *op : all)
+    if (auto loop = dyn_cast<scf::WhileOp>(op))
+      dropUnused(loop);
+    else
+      dropUnused(op);
 }
 
 } // namespace latewood::cluster

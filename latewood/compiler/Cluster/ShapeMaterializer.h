@@ -164,8 +164,8 @@ private:
 /// The largest tensor that is followed element by element, and that a loop carries so.
 inline constexpr int64_t maxFollowedElements = 64, maxCarriedElements = 8;
 
-/// Loops of the host do without values that serve for nothing but themselves: counters of which only the scalar is
-/// used.
+/// Loops of the host do without values that serve for nothing but themselves (counters of which only the scalar is
+/// used), and branches without results that nobody uses.
 void dropUnusedCarried(mlir::func::FuncOp function);
 
 } // namespace latewood::cluster

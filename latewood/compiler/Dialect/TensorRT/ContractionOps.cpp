@@ -271,6 +271,12 @@ LogicalResult PoolingOp::inferReturnTypes(MLIRContext *, std::optional<Location>
     int64_t &extent = shape[shape.size() - spatial + i];
     extent = stablehlo::countWindows(extent, window);
   }
+  // What the builder takes, and nobody pools more.
+  int64_t most = spatial == 2 ? 100000 : 10000000, elements = 1;
+  for (int64_t window : windows) {
+    if (window >= most || (elements *= window) >= most) // C2
+      return fail("C2", "requires windows of less than ", most, " elements");
+  }
   types.push_back(RankedTensorType::get(shape, input.getElementType()));
   return success();
 }

@@ -182,6 +182,8 @@ std::optional<std::string> tensorrt::whyNotConvertible(Operation *op) {
   getUsedValuesDefinedAbove(op->getRegions(), used);
   for (Value value : used)
     copyOperand(value, old, builder, mapping, 4);
+  // Scalars of the host are looked for among the function's arguments.
+  function->setFunctionType(builder.getFunctionType(old.getArgumentTypes(), op->getResultTypes()));
   Operation *copy = builder.clone(*op, mapping);
   func::ReturnOp::create(builder, op->getLoc(), copy->getResults());
 

@@ -245,9 +245,10 @@ static Results convertWindow(LayerBuilder &b, stablehlo::ReduceWindowOp op) {
 
   // A window over all that came before is a running sum.
   if (moved.size() == 1 && *operation == ReduceOperation::kSUM && !element.isInteger(1)) {
-    int64_t i = moved[0], extent = type.getDimSize(i);
-    bool isForward = low[i] == extent - 1 && high[i] == 0, isReverse = low[i] == 0 && high[i] == extent - 1;
-    if (window[i] == extent && stride[i] == 1 && (isForward || isReverse) && extent > 1) {
+    int64_t i = moved[0], extent = type.getDimSize(i), before = window[i] - 1;
+    bool isForward = low[i] == before && high[i] == 0, isReverse = low[i] == 0 && high[i] == before;
+    bool isWhole = window[i] >= (ShapedType::isDynamic(extent) ? stablehlo::kWholeWindow : extent);
+    if (isWhole && stride[i] == 1 && (isForward || isReverse) && before > 0) {
       auto layer =
           b.layer<CumulativeOp>(1, input, static_cast<uint64_t>(i), CumulativeOperation::kSUM, false, isReverse);
       return layer ? Results({layer.getResult()}) : Results(failure());

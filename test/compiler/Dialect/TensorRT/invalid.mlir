@@ -1570,3 +1570,12 @@ func.func @f(%x: tensor<1x1x2x2xi32>) {
   %0 = tensorrt.padding %x {prePadding = array<i64: 1, 1>, postPadding = array<i64: 0, 0>} : (tensor<1x1x2x2xi32>) -> tensor<1x1x3x3xi32>
   return
 }
+
+// -----
+
+// Tests that (C2) of pooling is checked: windows that are not too large.
+func.func @f(%x: tensor<1x1x?x5xf32>) {
+  // expected-error @below {{(C2) requires windows of less than 100000 elements}}
+  %0 = tensorrt.pooling %x {windowSize = array<i64: 50000, 2>, stride = array<i64: 1, 1>, prePadding = array<i64: 0, 0>, postPadding = array<i64: 0, 0>, poolingType = #tensorrt<pooling_type kMAX>} : (tensor<1x1x?x5xf32>) -> tensor<1x1x?x4xf32>
+  return
+}

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <unistd.h>
 #include <unordered_set>
 
 namespace latewood::runtime {
@@ -64,8 +65,12 @@ struct Stream::State {
   bool isStopping = false;
   Status failure;
   std::thread thread;
+  /// The process that has the thread.
+  pid_t process = 0;
 
   bool isIdle() const { return queue.empty() && !isRunning; }
+  /// After a fork: the thread is not in this process.
+  bool hasLostThread() const { return thread.joinable() && process != getpid(); }
 
   /// The stream's thread. Ends when the stream is stopping and nothing is left.
   static void serve(std::shared_ptr<State> state) {
@@ -93,12 +98,16 @@ struct Stream::State {
   }
 
   Status push(std::unique_lock<std::mutex> &, std::function<Status()> work) {
+    if (hasLostThread())
+      return failedPrecondition(
+          "stream: its thread is in the process that this one was forked from; make a new stream");
     if (!thread.joinable()) {
       if (faults::strike())
         return unavailable("cannot start the thread of a stream: none is left");
       // Not reached through `this` but kept alive by the thread itself.
       try {
         thread = std::thread(serve, self.lock());
+        process = getpid();
       } catch (const std::system_error &error) {
         return unavailable(std::string("cannot start the thread of a stream: ") + error.what());
       }
@@ -118,6 +127,11 @@ Stream::~Stream() {
   {
     std::lock_guard lock(state->mutex);
     state->isStopping = true;
+    // There is nobody to join.
+    if (state->hasLostThread()) {
+      (void)new std::thread(std::move(state->thread));
+      return;
+    }
     thread = std::move(state->thread);
     state->changed.notify_all();
   }

@@ -13,6 +13,7 @@
 //   identity   the object; `handle()` is its address, for interfaces that pass integers
 //   ownership  reference-counted; dropping the last reference waits for the work enqueued
 //   threads    every method may be called on any thread; `sync` not from work on the same stream (an error)
+//   processes  a stream that has run work belongs to its process: after a fork, the child makes its own
 
 #ifndef LATEWOOD_RUNTIME_STREAM_H
 #define LATEWOOD_RUNTIME_STREAM_H

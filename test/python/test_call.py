@@ -3,6 +3,8 @@
 and what calls allocate."""
 
 import gc
+import os
+import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -288,6 +290,41 @@ def test_threads_share_a_session(session):
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def test_a_forked_child_calls_and_compiles(add_text, build):
+    """In a process of its own, without JAX, whose threads a fork would leave behind."""
+    program = f"""
+import os, signal
+import latewood, numpy as np
+from latewood import runtime
+
+executable = latewood.compile({add_text!r})
+a, x = np.arange(4, dtype=np.float32), np.zeros((1024, 1024), np.float32)
+loop = latewood.compile({add_text!r}.replace("4xf32", "1024x1024xf32"))
+assert loop(x, x + 1).sum() == x.size
+stream = runtime.RuntimeClient().create_stream()
+session = runtime.RuntimeSession(executable)
+session.execute_function("main", [a, a], stream=stream)
+stream.sync()
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    code = 1
+    try:
+        assert (executable(a, a) == a + a).all() and loop(x, x + 2).sum() == 2 * x.size
+        assert (latewood.compile({add_text!r})(a, a) == a + a).all()
+        try:
+            session.execute_function("main", [a, a], stream=stream)
+        except latewood.FailedPreconditionError:
+            code = 0
+    finally:
+        os._exit(code)
+assert os.waitpid(child, 0)[1] == 0
+assert (executable(a, a) == a + a).all()
+"""
+    environment = {**os.environ, "PYTHONPATH": str(build / "python")}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True, timeout=120)
 
 
 def test_number_of_threads_does_not_change_results():

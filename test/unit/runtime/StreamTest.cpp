@@ -8,7 +8,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 using namespace latewood::runtime;
@@ -119,4 +121,29 @@ TEST(Stream, ManyThreads) {
     thread.join();
   EXPECT_TRUE(stream->sync().isOk());
   EXPECT_EQ(value, 800);
+}
+
+TEST(Stream, AForkedChildMakesItsOwn) {
+#if defined(__SANITIZE_THREAD__) || __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "the thread sanitizer ends children that start threads";
+#endif
+  auto stream = *Stream::create();
+  ASSERT_TRUE(stream->enqueue([] { return okStatus(); }).isOk());
+  ASSERT_TRUE(stream->sync().isOk());
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(10); // a child that waits for a thread of its parent would wait for ever
+    Status status = stream->enqueue([] { return okStatus(); });
+    bool isRefused = status.code() == StatusCode::failedPrecondition && stream->sync().isOk();
+    stream.reset();
+    auto own = *Stream::create();
+    bool hasRun = false;
+    bool isWhole = own->enqueue([&] { return hasRun = true, okStatus(); }).isOk() && own->sync().isOk();
+    _exit(isRefused && isWhole && hasRun ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_TRUE(stream->enqueue([] { return okStatus(); }).isOk());
+  EXPECT_TRUE(stream->sync().isOk());
 }

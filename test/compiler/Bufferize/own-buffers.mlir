@@ -121,3 +121,29 @@ func.func @branches(%a: memref<?xf32>, %n: index, %c: i1) {
   plan.call @cpu::@f(%s, %r#1, %r#1) outs(%o) : (memref<?xf32>, index, index, memref<?xf32>) -> ()
   return
 }
+
+// Tests that memory that branches have asked a slot for stays the slot's.
+// CHECK-LABEL: func.func @slots(
+// CHECK-NOT: memref.alloc
+// CHECK-NOT: memref.copy
+// CHECK-NOT: memref.dealloc
+// CHECK: return
+func.func @slots(%a: memref<?xf32>, %n: index, %c: i1) {
+  %r:2 = scf.if %c -> (memref<?xf32>, index) {
+    %y = executor.request 0[%n] : memref<?xf32>
+    plan.call @cpu::@f(%a, %n, %n) outs(%y) : (memref<?xf32>, index, index, memref<?xf32>) -> ()
+    scf.yield %y, %n : memref<?xf32>, index
+  } else {
+    %r = scf.if %c -> memref<?xf32> {
+      %y = executor.request 0[%n] : memref<?xf32>
+      plan.call @cpu::@f(%a, %n, %n) outs(%y) : (memref<?xf32>, index, index, memref<?xf32>) -> ()
+      scf.yield %y : memref<?xf32>
+    } else {
+      %z = executor.request 0[%n] : memref<?xf32>
+      plan.call @cpu::@f(%a, %n, %n) outs(%z) : (memref<?xf32>, index, index, memref<?xf32>) -> ()
+      scf.yield %z : memref<?xf32>
+    }
+    scf.yield %r, %n : memref<?xf32>, index
+  }
+  return
+}

@@ -48,3 +48,38 @@ func.func @donated(%a: tensor<4xf32> {jax.buffer_donor = true}, %b: tensor<4xf32
     -> (tensor<4xf32>, tensor<4xf32>) {
   return %b, %a : tensor<4xf32>, tensor<4xf32>
 }
+
+module @cpu2 {
+  func.func private @g(index, tensor<?xf32>) -> tensor<?xf32>
+}
+
+// Tests that branches ask for the memory of a result, each with its extents, and compute into it; what is not computed in the branch is
+// copied.
+// CHECK-LABEL: func.func @branches(
+// CHECK-SAME: %[[C:[a-z0-9]*]]: i1 {{.*}}, %[[N:[a-z0-9]*]]: index {{.*}}, %[[X:[a-z0-9]*]]: tensor<?xf32>
+// CHECK-NOT: executor.request
+// CHECK: %[[R:.*]]:2 = scf.if %[[C]]
+// CHECK: %[[M:.*]] = arith.addi
+// CHECK: %[[S:.*]] = executor.request 0[%[[M]]] : tensor<?xf32>
+// CHECK: %[[Y:.*]] = plan.call @cpu2::@g(%[[M]]) outs(%[[S]])
+// CHECK: scf.yield %[[Y]], %[[M]]
+// CHECK: else
+// CHECK: %[[T:.*]] = executor.request 0[%[[N]]] : tensor<?xf32>
+// CHECK: %[[Z:.*]] = bufferization.materialize_in_destination %{{.*}} in %[[T]]
+// CHECK: scf.yield %[[Z]], %[[N]]
+// CHECK: %[[W:.*]] = plan.with_shape %[[R]]#0(%[[R]]#1)
+// CHECK: return %[[W]]
+func.func @branches(%c: i1, %n: index, %x: tensor<?xf32>) -> tensor<?xf32> {
+  %c1 = arith.constant 1 : index
+  %xs = plan.with_shape %x(%n) : tensor<?xf32>
+  %r:2 = scf.if %c -> (tensor<?xf32>, index) {
+    %m = arith.addi %n, %c1 : index
+    %e = tensor.empty(%m) : tensor<?xf32>
+    %y = plan.call @cpu2::@g(%m) outs(%e) : (index, tensor<?xf32>) -> tensor<?xf32>
+    scf.yield %y, %m : tensor<?xf32>, index
+  } else {
+    scf.yield %xs, %n : tensor<?xf32>, index
+  }
+  %s = plan.with_shape %r#0(%r#1) : tensor<?xf32>
+  return %s : tensor<?xf32>
+}

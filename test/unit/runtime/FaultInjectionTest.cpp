@@ -302,6 +302,17 @@ TEST_F(FaultInjectionTest, DynamicShapesTemporariesAndLoops) {
         // A new session: the workspace is kept otherwise.
         session = *Session::create(session->client(), session->executable());
       });
+  Ref<ScalarValue> length = *client.createScalar(ElementType::i64, std::array<int64_t, 1>{5}.data());
+  walk(
+      "a loop that makes what it carries anew",
+      [&]() -> Status {
+        Value *arguments[] = {length.get()};
+        Ref<Value> results[1];
+        LATEWOOD_RETURN_IF_ERROR(session->call(find("generations"), arguments, results));
+        require(static_cast<int64_t *>(asMemRef(results[0].get())->data())[4] == 4, "the last generation");
+        return okStatus();
+      },
+      forget());
   for (const char *name : {"squares", "nested"})
     walk(
         name,

@@ -221,6 +221,21 @@ TEST_F(SessionTest, TemporariesAndWorkspace) {
   EXPECT_EQ(session->statistics().workspaceBytes, 256);
 }
 
+TEST_F(SessionTest, LoopsThatAllocate) {
+  Values results = run("generations", {i64(1000)});
+  EXPECT_EQ(elements<int64_t>(results[0]).size(), 1000u);
+  EXPECT_EQ(elements<int64_t>(results[0]).back(), 999);
+  SessionStatistics statistics = session->statistics();
+  EXPECT_EQ(statistics.temporaries.count, 2001u);
+  EXPECT_EQ(statistics.temporaries.liveBytes, 0);
+  // Two generations, and what the last engine function needed.
+  EXPECT_EQ(statistics.temporaries.peakBytes, 8 * (999 + 1000 + 1000));
+  int64_t held = statistics.system.liveBytes;
+  for (int i = 0; i < 10; ++i)
+    run("generations", {i64(1000)});
+  EXPECT_LE(session->statistics().system.liveBytes, held + 65536);
+}
+
 TEST_F(SessionTest, AddressesInsideTheImage) {
   EXPECT_EQ(elements<int32_t>(run("table", {i32(5)})[0]), std::vector<int32_t>{(((5 + 1) * 2 - 3) + 1) * 2 - 3});
 }

@@ -88,6 +88,7 @@ format::ExecutableT describeFunctions() {
   add("short", {}, {"f32"});
   add("range", {}, {});
   add("temporaries", {"64xf32"}, {"64xf32"}).workspace_bytes = 256;
+  add("generations", {"i64"}, {"?xi64"});
   add("multiply", {"f32", "f32"}, {"f32"});
   add("squares", {"1024x64xf32"}, {"1024x64xf32"});
   add("nested", {"1024x64xf32"}, {"1024x64xf32"});

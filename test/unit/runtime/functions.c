@@ -165,6 +165,41 @@ EXPORT int32_t f_temporaries(lw_call *call) {
   return 0; /* b is left to the runtime */
 }
 
+/* An engine function: out is 0, 1, ... Without memory of its own it does nothing, and the call knows. */
+static void count_up(lw_call *call, int64_t *out, int64_t n) {
+  int64_t *own = call->api->allocate(call, 8 * n, 64);
+  if (!own)
+    return;
+  for (int64_t i = 0; i < n; ++i)
+    own[i] = i;
+  copy(out, own, 8 * n);
+  call->api->release(call, own);
+}
+
+/* (i64) -> ?xi64: 0, 1, ... n-1, by a loop as compiled programs have it, that makes what it carries anew each time. */
+EXPORT int32_t f_generations(lw_call *call) {
+  int64_t n = *(const int64_t *)call->arguments[0], m = 0;
+  int64_t *x = call->api->allocate(call, 0, 64);
+  if (!x)
+    return 1;
+  while (m < n) {
+    int64_t *y = call->api->allocate(call, 8 * (m + 1), 64);
+    if (!y)
+      return 1;
+    count_up(call, y, ++m);
+    if (call->api->has_failed(call))
+      return 1;
+    call->api->release(call, x);
+    x = y;
+  }
+  int64_t *out = call->api->request(call, 0, 8 * m, 8, &m);
+  if (!out)
+    return 1;
+  copy(out, x, 8 * m);
+  call->api->release(call, x);
+  return 0;
+}
+
 /* (f32, f32) -> f32: the product, which is a denormal number where the test wants one. */
 EXPORT int32_t f_multiply(lw_call *call) {
   float *out = SLOT(float, 0, 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Verifiers and type inference of products, convolutions, pooling and attention.
+#include "latewood/compiler/Dialect/TensorRT/ConstraintReport.h"
 #include "latewood/compiler/Dialect/TensorRT/TensorRT.h"
 
 using namespace mlir;
@@ -30,9 +31,7 @@ static bool hasShape(RankedTensorType type, ArrayRef<int64_t> shape) {
 LogicalResult MatrixMultiplyOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
                                                  SmallVectorImpl<Type> &types) {
   RankedTensorType lhs = tensorType(adaptor.getInput0()), rhs = tensorType(adaptor.getInput1());
-  auto fail = [&](StringRef constraint, auto &&...message) {
-    return emitConstraint(location, getOperationName(), constraint, message...);
-  };
+  ConstraintReport fail{location, getOperationName()};
   if (lhs.getElementType() != rhs.getElementType()) // C1
     return fail("C1", "requires operands of one element type, but got ", lhs, " and ", rhs);
   auto matrixRank = [](MatrixOperation op) { return op == MatrixOperation::kVECTOR ? 1 : 2; };
@@ -104,9 +103,7 @@ std::optional<EinsumEquation> tensorrt::parseEinsum(StringRef equation, std::str
 LogicalResult EinsumOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
                                          SmallVectorImpl<Type> &types) {
   ValueRange inputs = adaptor.getInputs();
-  auto fail = [&](StringRef constraint, auto &&...message) {
-    return emitConstraint(location, getOperationName(), constraint, message...);
-  };
+  ConstraintReport fail{location, getOperationName()};
   if (inputs.empty() || llvm::any_of(inputs, [&](Value input) {
         return getElementTypeOrSelf(input) != getElementTypeOrSelf(inputs.front());
       })) // C1
@@ -150,9 +147,7 @@ template <typename Adaptor>
 static LogicalResult checkConvolution(StringRef op, std::optional<Location> location, Adaptor adaptor,
                                       bool isTransposed, int64_t &maps) {
   RankedTensorType input = tensorType(adaptor.getInput()), kernel = tensorType(adaptor.getKernel());
-  auto fail = [&](StringRef constraint, auto &&...message) {
-    return emitConstraint(location, op, constraint, message...);
-  };
+  ConstraintReport fail{location, op};
   if (!haveOneElementType({adaptor.getInput(), adaptor.getKernel(), adaptor.getBias()})) // C1
     return fail("C1", "requires operands of one element type, but got ", input, " and ", kernel);
   int64_t spatial = input.getRank() - 2;
@@ -244,9 +239,7 @@ LogicalResult DeconvolutionOp::inferReturnTypes(MLIRContext *, std::optional<Loc
 LogicalResult PoolingOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
                                           SmallVectorImpl<Type> &types) {
   RankedTensorType input = tensorType(adaptor.getInput());
-  auto fail = [&](StringRef constraint, auto &&...message) {
-    return emitConstraint(location, getOperationName(), constraint, message...);
-  };
+  ConstraintReport fail{location, getOperationName()};
   ArrayRef<int64_t> windows = adaptor.getWindowSize(), strides = adaptor.getStride(), pre = adaptor.getPrePadding(),
                     post = adaptor.getPostPadding();
   size_t spatial = windows.size();
@@ -289,9 +282,7 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
                                             SmallVectorImpl<Type> &types) {
   RankedTensorType query = tensorType(adaptor.getQuery()), key = tensorType(adaptor.getKey()),
                    value = tensorType(adaptor.getValue());
-  auto fail = [&](StringRef constraint, auto &&...message) {
-    return emitConstraint(location, getOperationName(), constraint, message...);
-  };
+  ConstraintReport fail{location, getOperationName()};
   if (!haveOneElementType({adaptor.getQuery(), adaptor.getKey(), adaptor.getValue()})) // C1
     return fail("C1", "requires operands of one element type, but got ", query, ", ", key, " and ", value);
   bool isQueryPadded = adaptor.getQueryForm() == AttentionIOForm::kPADDED_BHND,
@@ -337,9 +328,7 @@ LogicalResult RotaryEmbeddingOp::inferReturnTypes(MLIRContext *, std::optional<L
                                                   SmallVectorImpl<Type> &types) {
   RankedTensorType input = tensorType(adaptor.getInput()), cosines = tensorType(adaptor.getCosCache()),
                    sines = tensorType(adaptor.getSinCache());
-  auto fail = [&](StringRef constraint, auto &&...message) {
-    return emitConstraint(location, getOperationName(), constraint, message...);
-  };
+  ConstraintReport fail{location, getOperationName()};
   if (!haveOneElementType({adaptor.getInput(), adaptor.getCosCache(), adaptor.getSinCache()})) // C1
     return fail("C1", "requires operands of one element type, but got ", input, ", ", cosines, " and ", sines);
   if (input.getRank() != 4) // C2
@@ -368,9 +357,7 @@ LogicalResult RotaryEmbeddingOp::inferReturnTypes(MLIRContext *, std::optional<L
 LogicalResult KVCacheUpdateOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
                                                 SmallVectorImpl<Type> &types) {
   RankedTensorType cache = tensorType(adaptor.getCache()), update = tensorType(adaptor.getUpdate());
-  auto fail = [&](StringRef constraint, auto &&...message) {
-    return emitConstraint(location, getOperationName(), constraint, message...);
-  };
+  ConstraintReport fail{location, getOperationName()};
   if (cache.getElementType() != update.getElementType() || cache.getRank() != 4 ||
       !hasShape(update, {cache.getDimSize(0), cache.getDimSize(1), ShapedType::kDynamic, cache.getDimSize(3)}) ||
       (!cache.isDynamicDim(2) && !update.isDynamicDim(2) && update.getDimSize(2) > cache.getDimSize(2))) // C1
@@ -388,9 +375,7 @@ LogicalResult MoEOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
   RankedTensorType states = tensorType(adaptor.getHiddenStates()), experts = tensorType(adaptor.getSelectedExperts()),
                    scores = tensorType(adaptor.getScores()), gate = tensorType(adaptor.getGateWeights()),
                    up = tensorType(adaptor.getUpWeights()), down = tensorType(adaptor.getDownWeights());
-  auto fail = [&](StringRef constraint, auto &&...message) {
-    return emitConstraint(location, getOperationName(), constraint, message...);
-  };
+  ConstraintReport fail{location, getOperationName()};
   if (states.getRank() != 3 || experts.getRank() != 3 || !hasShape(scores, experts.getShape()) ||
       !extentsAgree(states.getDimSize(0), experts.getDimSize(0)) ||
       !extentsAgree(states.getDimSize(1), experts.getDimSize(1))) // C1

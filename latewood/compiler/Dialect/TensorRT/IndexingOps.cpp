@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Type inference of layers that read or write at computed positions.
+#include "latewood/compiler/Dialect/TensorRT/ConstraintReport.h"
 #include "latewood/compiler/Dialect/TensorRT/TensorRT.h"
 
 using namespace mlir;
@@ -16,9 +17,7 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   RankedTensorType data = tensorType(adaptor.getData()), indices = tensorType(adaptor.getIndices());
   auto axis = static_cast<int64_t>(adaptor.getAxis()),
        elementwise = static_cast<int64_t>(adaptor.getNumElementWiseDims());
-  auto fail = [&](StringRef constraint, auto &&...message) {
-    return emitConstraint(location, getOperationName(), constraint, message...);
-  };
+  ConstraintReport fail{location, getOperationName()};
   if (axis < elementwise || axis >= data.getRank()) // C1
     return fail("C1", "requires an axis of ", data, " behind ", elementwise, " elementwise dimensions, but got ", axis);
   if (elementwise < 0 || elementwise > 1 || indices.getRank() < elementwise) // C2
@@ -44,9 +43,7 @@ LogicalResult GatherNdOp::inferReturnTypes(MLIRContext *, std::optional<Location
                                            SmallVectorImpl<Type> &types) {
   RankedTensorType data = tensorType(adaptor.getData()), indices = tensorType(adaptor.getIndices());
   auto elementwise = static_cast<int64_t>(adaptor.getNumElementWiseDims());
-  auto fail = [&](StringRef constraint, auto &&...message) {
-    return emitConstraint(location, getOperationName(), constraint, message...);
-  };
+  ConstraintReport fail{location, getOperationName()};
   if (elementwise < 0 || elementwise >= data.getRank() || elementwise >= indices.getRank() ||
       failed(verifyCompatibleShape(data.getShape().take_front(elementwise),
                                    indices.getShape().take_front(elementwise)))) // C3
@@ -81,9 +78,7 @@ LogicalResult ScatterNdOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
                                             SmallVectorImpl<Type> &types) {
   RankedTensorType data = tensorType(adaptor.getData()), indices = tensorType(adaptor.getIndices()),
                    updates = tensorType(adaptor.getUpdates());
-  auto fail = [&](StringRef constraint, auto &&...message) {
-    return emitConstraint(location, getOperationName(), constraint, message...);
-  };
+  ConstraintReport fail{location, getOperationName()};
   if (data.getElementType() != updates.getElementType()) // C1
     return fail("C1", "requires data and updates of one element type, but got ", data, " and ", updates);
   int64_t length = indices.getShape().back();
@@ -103,9 +98,7 @@ LogicalResult ScatterElementsOp::inferReturnTypes(MLIRContext *, std::optional<L
   RankedTensorType data = tensorType(adaptor.getData()), indices = tensorType(adaptor.getIndices()),
                    updates = tensorType(adaptor.getUpdates());
   auto axis = static_cast<int64_t>(adaptor.getAxis());
-  auto fail = [&](StringRef constraint, auto &&...message) {
-    return emitConstraint(location, getOperationName(), constraint, message...);
-  };
+  ConstraintReport fail{location, getOperationName()};
   if (data.getElementType() != updates.getElementType()) // C1
     return fail("C1", "requires data and updates of one element type, but got ", data, " and ", updates);
   if (data.getRank() != indices.getRank() || failed(verifyCompatibleShape(indices, updates))) // C2
@@ -125,9 +118,7 @@ LogicalResult OneHotOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   RankedTensorType indices = tensorType(adaptor.getIndices()), values = tensorType(adaptor.getValues());
   auto axis = static_cast<int64_t>(adaptor.getAxis());
   int64_t rank = indices.getRank();
-  auto fail = [&](StringRef constraint, auto &&...message) {
-    return emitConstraint(location, getOperationName(), constraint, message...);
-  };
+  ConstraintReport fail{location, getOperationName()};
   if (!extentsAgree(values.getDimSize(0), 2)) // C1
     return fail("C1", "requires an off and an on value, but got ", values);
   if (axis < -rank - 1 || axis > rank) // C2

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Verifiers and type inference of layers that compute element by element, and of normalizations.
+#include "latewood/compiler/Dialect/TensorRT/ConstraintReport.h"
 #include "latewood/compiler/Dialect/TensorRT/TensorRT.h"
 
 using namespace mlir;
@@ -227,9 +228,7 @@ LogicalResult NormalizationOp::inferReturnTypes(MLIRContext *, std::optional<Loc
                                                 SmallVectorImpl<Type> &types) {
   RankedTensorType input = tensorType(adaptor.getInput()), scale = tensorType(adaptor.getScale()),
                    bias = tensorType(adaptor.getBias());
-  auto fail = [&](StringRef constraint, auto &&...message) {
-    return emitConstraint(location, getOperationName(), constraint, message...);
-  };
+  ConstraintReport fail{location, getOperationName()};
   if (input.getElementType() != scale.getElementType() || input.getElementType() != bias.getElementType()) // C1
     return fail("C1", "requires operands of one element type, but got ", input, ", ", scale, " and ", bias);
   ArrayRef<int64_t> axes = adaptor.getAxis();

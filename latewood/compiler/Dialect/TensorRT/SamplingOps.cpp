@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Verifiers of layers that find values between elements.
+#include "latewood/compiler/Dialect/TensorRT/ConstraintReport.h"
 #include "latewood/compiler/Dialect/TensorRT/TensorRT.h"
 #include <cmath>
 
 using namespace mlir;
 using namespace latewood;
 using namespace latewood::tensorrt;
-using stablehlo::emitConstraint;
 using stablehlo::extentsAgree;
 
 static RankedTensorType tensorType(Value value) { return cast<RankedTensorType>(value.getType()); }
@@ -52,9 +52,7 @@ LogicalResult ResizeCubicOp::verify() { return verifyResize(*this, 2); }
 LogicalResult GridSampleOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
                                              SmallVectorImpl<Type> &types) {
   RankedTensorType input = tensorType(adaptor.getInput()), grid = tensorType(adaptor.getGrid());
-  auto fail = [&](StringRef constraint, auto &&...message) {
-    return emitConstraint(location, getOperationName(), constraint, message...);
-  };
+  ConstraintReport fail{location, getOperationName()};
   if (input.getElementType() != grid.getElementType()) // C1
     return fail("C1", "requires operands of one element type, but got ", input, " and ", grid);
   if (input.getRank() != 4 || grid.getRank() != 4 || !extentsAgree(input.getDimSize(0), grid.getDimSize(0)) ||

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Verifiers, type inference and folders of layers that make tensors or move their elements.
+#include "latewood/compiler/Dialect/TensorRT/ConstraintReport.h"
 #include "latewood/compiler/Dialect/TensorRT/TensorRT.h"
 #include "mlir/IR/Builders.h"
 
@@ -75,9 +76,7 @@ OpFoldResult ShapeOp::fold(FoldAdaptor) {
 LogicalResult ShuffleOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
                                           SmallVectorImpl<Type> &types) {
   RankedTensorType input = tensorType(adaptor.getInput());
-  auto fail = [&](StringRef constraint, auto &&...message) {
-    return emitConstraint(location, getOperationName(), constraint, message...);
-  };
+  ConstraintReport fail{location, getOperationName()};
   SmallVector<int64_t> shape(input.getShape());
   if (std::optional<ArrayRef<int64_t>> first = adaptor.getFirstTranspose()) {
     if (!isPermutation(*first, input.getRank())) // C1
@@ -228,9 +227,7 @@ LogicalResult PaddingOp::inferReturnTypes(MLIRContext *, std::optional<Location>
 
 LogicalResult ConcatenationOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
                                                 SmallVectorImpl<Type> &types) {
-  auto fail = [&](StringRef constraint, auto &&...message) {
-    return emitConstraint(location, getOperationName(), constraint, message...);
-  };
+  ConstraintReport fail{location, getOperationName()};
   if (adaptor.getInputs().empty()) // C1
     return fail("C1", "requires an input");
   RankedTensorType first = tensorType(adaptor.getInputs().front());
@@ -285,9 +282,7 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
                                         SmallVectorImpl<Type> &types) {
   RankedTensorType input = tensorType(adaptor.getInput());
   int64_t rank = input.getRank();
-  auto fail = [&](StringRef constraint, auto &&...message) {
-    return emitConstraint(location, getOperationName(), constraint, message...);
-  };
+  ConstraintReport fail{location, getOperationName()};
   auto hasOne = [&](Value dynamic, std::optional<ArrayRef<int64_t>> known) {
     return dynamic ? !known && hasLength(dynamic, rank) : known && static_cast<int64_t>(known->size()) == rank;
   };

@@ -15,6 +15,7 @@
 #include "latewood/compiler/Import/ReadProgram.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/xxhash.h"
+#include <cerrno>
 #include <csignal>
 #include <random>
 #include <sys/prctl.h>
@@ -31,6 +32,8 @@ int toReader = -1;
 bool sendAll(int socket, const void *data, size_t size) {
   for (auto *at = static_cast<const char *>(data); size > 0;) {
     ssize_t count = send(socket, at, size, MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR)
+      continue;
     if (count <= 0)
       return false;
     at += count;
@@ -40,7 +43,17 @@ bool sendAll(int socket, const void *data, size_t size) {
 }
 
 bool receiveAll(int socket, void *data, size_t size) {
-  return size == 0 || recv(socket, data, size, MSG_WAITALL) == static_cast<ssize_t>(size);
+  for (auto *at = static_cast<char *>(data); size > 0;) {
+    ssize_t count = recv(socket, at, size, MSG_WAITALL);
+    // The fuzzer's clock.
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      return false;
+    at += count;
+    size -= static_cast<size_t>(count);
+  }
+  return true;
 }
 
 // A text behind its length.

@@ -24,8 +24,11 @@ ROOT = HERE.parents[1]
 # Shared libraries that are not instrumented (MLIR, LLVM) share containers and allocators with code that is: what the
 # sanitizer would be told about their insides by one side only is not told at all. Leaks are looked for in the runtime's
 # tests; here each input would pay for it.
+# A program that wants absurdly much memory is told that there is none; what is freed is not kept for long, so that processes
+# stay small.
 ENVIRONMENT = {
-    "ASAN_OPTIONS": "detect_container_overflow=0:allow_user_poisoning=0:detect_leaks=0:alloc_dealloc_mismatch=0:allocator_may_return_null=1",
+    "ASAN_OPTIONS": "detect_container_overflow=0:allow_user_poisoning=0:detect_leaks=0:alloc_dealloc_mismatch=0:allocator_may_return_null=1"
+    ":max_allocation_size_mb=2000:quarantine_size_mb=16",
     "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
 }
 TARGETS = ("ContainerFuzzer", "ImageFuzzer", "ArraysFuzzer", "ArgumentsFuzzer", "StableHLOFuzzer", "BytecodeFuzzer")
@@ -106,6 +109,14 @@ def fuzz(target: str, build: Path, corpora: Path, seconds: int) -> bool:
     return subprocess.run(command, env={**os.environ, **ENVIRONMENT}).returncode == 0
 
 
+def preload(build: Path) -> None:
+    """A build with Python has the sanitizer as a library, which must come first; a fuzzer's own libraries would."""
+    cache = (build / "CMakeCache.txt").read_text() if (build / "CMakeCache.txt").exists() else ""
+    if re.search(r"^LATEWOOD_BUILD_PYTHON:\w+=ON$", cache, flags=re.M):
+        command = ["clang-22", "-print-file-name=libclang_rt.asan-x86_64.so"]
+        ENVIRONMENT["LD_PRELOAD"] = subprocess.run(command, capture_output=True, text=True).stdout.strip()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "fuzz")
@@ -117,6 +128,7 @@ def main() -> int:
     options = parser.parse_args()
     corpora = options.corpora or options.build / "corpora"
     corpora.mkdir(parents=True, exist_ok=True)
+    preload(options.build)
     failed = []
     for target in options.target or TARGETS:
         print(f"== {target}", file=sys.stderr, flush=True)

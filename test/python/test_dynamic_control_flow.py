@@ -160,6 +160,46 @@ def test_swapping_loop(host):
     assert session.session.statistics()["temporaries"]["count"] - before == 2
 
 
+PARTS = """
+func.func public @main(%p: tensor<i1>, %x: tensor<8x3xf32>, %y: tensor<?x3xf32>, %z: tensor<?x3xf32>)
+    -> (tensor<7x3xf32>, tensor<?x3xf32>) {
+  %r = "stablehlo.if"(%p) ({
+    %0 = stablehlo.slice %x [0:7, 0:3] : (tensor<8x3xf32>) -> tensor<7x3xf32>
+    stablehlo.return %0 : tensor<7x3xf32>
+  }, {
+    %0 = stablehlo.slice %x [1:8, 0:3] : (tensor<8x3xf32>) -> tensor<7x3xf32>
+    stablehlo.return %0 : tensor<7x3xf32>
+  }) : (tensor<i1>) -> tensor<7x3xf32>
+  %a = stablehlo.add %r, %r : tensor<7x3xf32>
+  %two = stablehlo.constant dense<2> : tensor<i32>
+  %origin = stablehlo.constant dense<0> : tensor<2xi32>
+  %steps = stablehlo.constant dense<1> : tensor<2xi32>
+  %width = stablehlo.constant dense<3> : tensor<1xi32>
+  %n = stablehlo.get_dimension_size %y, dim = 0 : (tensor<?x3xf32>) -> tensor<i32>
+  %h = stablehlo.divide %n, %two : tensor<i32>
+  %h1 = stablehlo.reshape %h : (tensor<i32>) -> tensor<1xi32>
+  %limits = stablehlo.concatenate %h1, %width, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %s = "stablehlo.if"(%p) ({
+    %0 = stablehlo.real_dynamic_slice %y, %origin, %limits, %steps
+        : (tensor<?x3xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<?x3xf32>
+    stablehlo.return %0 : tensor<?x3xf32>
+  }, {
+    stablehlo.return %z : tensor<?x3xf32>
+  }) : (tensor<i1>) -> tensor<?x3xf32>
+  %b = stablehlo.add %s, %s : tensor<?x3xf32>
+  return %a, %b : tensor<7x3xf32>, tensor<?x3xf32>
+}"""
+
+
+def test_branches_that_give_parts(host):
+    """Parts of other tensors, in branches that an engine does."""
+    session = Session(PARTS, host)
+    x, y = np.arange(24, dtype=np.float32).reshape(8, 3), np.arange(15, dtype=np.float32).reshape(5, 3)
+    z = -np.ones((4, 3), np.float32)
+    session.check([np.bool_(True), x, y, z], [2 * x[:7], 2 * y[:2]])
+    session.check([np.bool_(False), x, y, z], [2 * x[1:], 2 * z])
+
+
 # The same tensor twice, one that is needed afterwards, and constants.
 SHARED = """
 func.func public @main(%a: tensor<?xf32>, %n: tensor<i32>) -> (tensor<?xf32>, tensor<?xf32>, tensor<?xf32>) {

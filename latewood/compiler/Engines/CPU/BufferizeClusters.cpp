@@ -39,6 +39,34 @@ using bufferization::MaterializeInDestinationOp;
 
 namespace {
 
+/// Branches give whole buffers: the layout of a part would differ from branch to branch, and be none that loops could
+/// be made for.
+void copyPartsOfBranches(func::FuncOp function) {
+  SmallVector<OpOperand *> parts;
+  function.walk([&](scf::YieldOp yield) {
+    if (!isa<scf::IfOp, scf::IndexSwitchOp>(yield->getParentOp()))
+      return;
+    for (OpOperand &operand : yield->getOpOperands()) {
+      Value source = operand.get();
+      while (isa_and_present<tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(source.getDefiningOp()))
+        source = source.getDefiningOp()->getOperand(0);
+      if (source.getDefiningOp<tensor::ExtractSliceOp>())
+        parts.push_back(&operand);
+    }
+  });
+  IRRewriter rewriter(function.getContext());
+  for (OpOperand *part : parts) {
+    rewriter.setInsertionPoint(part->getOwner());
+    std::optional<SmallVector<Value>> extents = getDynamicExtents(rewriter, part->get());
+    if (!extents)
+      continue;
+    Location loc = part->get().getLoc();
+    auto type = cast<RankedTensorType>(part->get().getType());
+    Value place = tensor::EmptyOp::create(rewriter, loc, type.getShape(), type.getElementType(), *extents);
+    part->set(MaterializeInDestinationOp::create(rewriter, loc, type, part->get(), place).getResult());
+  }
+}
+
 /// materialize(x) in d, of another type  ->  cast(materialize(x) in cast(d)): what computes x writes into something of
 /// its own type.
 void castDestinations(func::FuncOp function) {
@@ -134,6 +162,7 @@ struct BufferizeClustersPass : cpu::impl::BufferizeClustersPassBase<BufferizeClu
     options.opFilter.denyOperation([](Operation *op) { return bool(op->getParentOfType<GroupOp>()); });
 
     for (auto function : module.getOps<func::FuncOp>()) {
+      copyPartsOfBranches(function);
       castDestinations(function);
       materializeBeforeReshapes(function);
       computeInPlace(function, options);

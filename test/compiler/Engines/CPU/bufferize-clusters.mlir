@@ -182,3 +182,27 @@ func.func @dynamic(%n: index, %m: index, %x: tensor<?x?xf32> {plan.extents = arr
 func.func @crosswise(%n: index, %a: tensor<?xf32> {plan.extents = array<i64: 0>, plan.out}, %b: tensor<?xf32> {plan.extents = array<i64: 0>, plan.out}) -> (tensor<?xf32>, tensor<?xf32>) {
   return %b, %a : tensor<?xf32>, tensor<?xf32>
 }
+
+// -----
+
+// Tests that branches that give parts of a tensor copy them, so that what comes behind has one layout, and that a destination of dynamic
+// shape is seen as what is computed into it.
+// CHECK-LABEL: func.func @parts(
+// CHECK: scf.if %{{.*}} -> (memref<7xf32>)
+// CHECK: memref.copy
+// CHECK: scf.yield %{{.*}} : memref<7xf32>
+// CHECK: memref.copy
+// CHECK: scf.yield %{{.*}} : memref<7xf32>
+func.func @parts(%p: i1, %x: tensor<8xf32>, %n: index, %out: tensor<?xf32> {plan.extents = array<i64: 2>, plan.out}) -> tensor<?xf32> {
+  %r = scf.if %p -> tensor<7xf32> {
+    %0 = tensor.extract_slice %x[0] [7] [1] : tensor<8xf32> to tensor<7xf32>
+    scf.yield %0 : tensor<7xf32>
+  } else {
+    %0 = tensor.extract_slice %x[1] [7] [1] : tensor<8xf32> to tensor<7xf32>
+    scf.yield %0 : tensor<7xf32>
+  }
+  %e = tensor.empty() : tensor<7xf32>
+  %a = linalg.add ins(%r, %r : tensor<7xf32>, tensor<7xf32>) outs(%e : tensor<7xf32>) -> tensor<7xf32>
+  %d = tensor.cast %a : tensor<7xf32> to tensor<?xf32>
+  return %d : tensor<?xf32>
+}

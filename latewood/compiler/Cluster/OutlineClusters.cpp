@@ -6,7 +6,7 @@
 // Out: plan.call and plan.call_alloc; nested modules of cluster functions.
 
 #include "latewood/compiler/Cluster/Passes.h"
-#include "latewood/compiler/Dialect/Plan/Plan.h"
+#include "latewood/compiler/Dialect/Plan/Profiles.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Iterators.h"
 #include "mlir/IR/Matchers.h"
@@ -71,6 +71,22 @@ private:
     return callee.getArgAttr(out, plan::PlanDialect::getBoundsAttrName());
   }
 
+  // The bounds of the scalar that dynamic dimension `number` of a shape is.
+  static Attribute boundsOfExtent(plan::WithShapeOp shaped, unsigned number) {
+    auto type = cast<RankedTensorType>(shaped.getType());
+    int64_t dimension = 0;
+    for (unsigned seen = 0; dimension < type.getRank(); ++dimension)
+      if (type.isDynamicDim(dimension) && seen++ == number)
+        break;
+    SmallVector<plan::BoundsAttr> profiles;
+    for (plan::BoundsAttr bounds : plan::getProfiles(shaped->getAttr(plan::PlanDialect::getBoundsAttrName()))) {
+      auto entry = [&](DenseI64ArrayAttr list) { return DenseI64ArrayAttr::get(list.getContext(), list[dimension]); };
+      profiles.push_back(plan::BoundsAttr::get(bounds.getContext(), entry(bounds.getMin()), entry(bounds.getOpt()),
+                                               entry(bounds.getMax())));
+    }
+    return plan::makeProfiles(profiles);
+  }
+
   // The bounds of what an argument is, or is the destination of. Destinations follow behind `inputs`.
   void setBounds(func::FuncOp function, OperandRange inputs) {
     StringRef name = plan::PlanDialect::getBoundsAttrName();
@@ -79,9 +95,13 @@ private:
       if (Attribute bounds = boundsOf(input))
         function.setArgAttr(index, name, bounds);
     for (BlockArgument argument : function.getArguments())
-      for (Operation *user : argument.getUsers())
-        if (isa<plan::WithShapeOp>(user) && user->hasAttr(name))
-          function.setArgAttr(argument.getArgNumber(), name, user->getAttr(name));
+      for (OpOperand &use : argument.getUses())
+        if (auto shaped = dyn_cast<plan::WithShapeOp>(use.getOwner()); shaped && shaped->hasAttr(name)) {
+          bool isTensor = use.getOperandNumber() == 0;
+          function.setArgAttr(argument.getArgNumber(),
+                              isTensor ? name : StringRef(plan::PlanDialect::getValueBoundsAttrName()),
+                              isTensor ? shaped->getAttr(name) : boundsOfExtent(shaped, use.getOperandNumber() - 1));
+        }
     if (function.getNumArguments() == inputCount)
       return;
     for (OpOperand &result : function.getBody().front().getTerminator()->getOpOperands())

@@ -113,7 +113,55 @@ private:
     return result;
   }
 
+  // Truths are 0 and 1, where they are decided by the bounds of what is compared.
+  Bounds ofComparison(arith::CmpIOp compare) {
+    Bounds lhs = find(compare.getLhs()), rhs = find(compare.getRhs());
+    if (!lhs || !rhs)
+      return std::nullopt;
+    using Predicate = arith::CmpIPredicate;
+    auto ofOrder = [](bool always, bool never, bool typical) { return Interval{always, typical, !never}; };
+    switch (compare.getPredicate()) {
+    case Predicate::slt:
+      return ofOrder(lhs->max < rhs->min, lhs->min >= rhs->max, lhs->opt < rhs->opt);
+    case Predicate::sle:
+      return ofOrder(lhs->max <= rhs->min, lhs->min > rhs->max, lhs->opt <= rhs->opt);
+    case Predicate::sgt:
+      return ofOrder(lhs->min > rhs->max, lhs->max <= rhs->min, lhs->opt > rhs->opt);
+    case Predicate::sge:
+      return ofOrder(lhs->min >= rhs->max, lhs->max < rhs->min, lhs->opt >= rhs->opt);
+    case Predicate::eq:
+    case Predicate::ne: {
+      bool areEqual = lhs->min == lhs->max && rhs->min == rhs->max && lhs->min == rhs->min;
+      bool areApart = lhs->max < rhs->min || rhs->max < lhs->min;
+      bool isTypical = lhs->opt == rhs->opt;
+      return compare.getPredicate() == Predicate::eq ? ofOrder(areEqual, areApart, isTypical)
+                                                     : ofOrder(areApart, areEqual, !isTypical);
+    }
+    default:
+      return std::nullopt;
+    }
+  }
+
+  // Of truths only.
+  Bounds ofConnective(Operation *op) {
+    if (!op->getResult(0).getType().isInteger(1))
+      return std::nullopt;
+    Bounds lhs = find(op->getOperand(0)), rhs = find(op->getOperand(1));
+    bool isAnd = isa<arith::AndIOp>(op);
+    // One side may decide alone.
+    for (const Bounds &side : {lhs, rhs})
+      if (side && side->min == side->max && static_cast<bool>(side->min) != isAnd)
+        return side;
+    if (!lhs || !rhs)
+      return std::nullopt;
+    if (isAnd)
+      return Interval{lhs->min & rhs->min, lhs->opt & rhs->opt, lhs->max & rhs->max};
+    return Interval{lhs->min | rhs->min, lhs->opt | rhs->opt, lhs->max | rhs->max};
+  }
+
   static bool fits(const Interval &interval, Type type) {
+    if (type.isInteger(1))
+      return true;
     unsigned width = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();
     return llvm::isIntN(width, interval.min) && llvm::isIntN(width, interval.max);
   }
@@ -132,14 +180,21 @@ private:
               return index ? ofArgument(dim.getSource(), plan::PlanDialect::getBoundsAttrName(), *index) : std::nullopt;
             })
             .Case([&](tensor::ExtractOp read) { return ofElement(read); })
-            .Case<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::DivSIOp, arith::MinSIOp, arith::MaxSIOp>(
+            .Case<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::DivSIOp, arith::RemSIOp, arith::MinSIOp,
+                  arith::MaxSIOp>(
                 [&](auto) { return ofArithmetic(op); })
             .Case<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp>([&](auto) { return find(op->getOperand(0)); })
+            .Case([&](arith::CmpIOp compare) { return ofComparison(compare); })
+            .Case<arith::AndIOp, arith::OrIOp>([&](auto) { return ofConnective(op); })
             .Case([&](arith::SelectOp select) -> Bounds {
+              Bounds choice = find(select.getCondition());
               Bounds a = find(select.getTrueValue()), b = find(select.getFalseValue());
+              if (choice && choice->min == choice->max)
+                return choice->min ? a : b;
               if (!a || !b)
                 return std::nullopt;
-              return Interval{std::min(a->min, b->min), a->opt, std::max(a->max, b->max)};
+              int64_t typical = !choice || choice->opt ? a->opt : b->opt;
+              return Interval{std::min(a->min, b->min), typical, std::max(a->max, b->max)};
             })
             .Default(Bounds());
     return result && fits(*result, value.getType()) ? result : Bounds();
@@ -178,6 +233,13 @@ private:
           if (rhs->min != rhs->max || rhs->min <= 0)
             return std::nullopt;
           return Interval{lhs->min / rhs->min, lhs->opt / rhs->min, lhs->max / rhs->min};
+        })
+        .Case([&](arith::RemSIOp) -> Bounds {
+          if (rhs->min != rhs->max || rhs->min <= 0)
+            return std::nullopt;
+          int64_t last = rhs->min - 1;
+          return Interval{std::max(std::min<int64_t>(lhs->min, 0), -last), lhs->opt % rhs->min,
+                          std::min(std::max<int64_t>(lhs->max, 0), last)};
         })
         .Case([&](arith::MinSIOp) {
           return Interval{std::min(lhs->min, rhs->min), std::min(lhs->opt, rhs->opt), std::min(lhs->max, rhs->max)};

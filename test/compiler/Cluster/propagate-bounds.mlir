@@ -34,3 +34,43 @@ func.func public @main(%x: tensor<?xf32> {plan.bounds = #plan.bounds<min = [2], 
   %5 = plan.with_shape %z(%free) : tensor<?xf32>
   return %0, %5 : tensor<?x4xf32>, tensor<?xf32>
 }
+
+// Tests that a choice which bounds decide is taken: the quotient that rounds down, as frameworks write it.
+// CHECK-LABEL: func.func public @choices(
+func.func public @choices(%x: tensor<?xf32> {plan.bounds = #plan.bounds<min = [4], opt = [8], max = [16]>},
+                          %z: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c10 = arith.constant 10 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %quotient = arith.divsi %n, %c4 : index
+  %less = arith.subi %quotient, %c1 : index
+  %remainder = arith.remsi %n, %c4 : index
+  %isNegative = arith.cmpi slt, %n, %c0 : index
+  %isUneven = arith.cmpi ne, %remainder, %c0 : index
+  %down = arith.andi %isNegative, %isUneven : i1
+  %floor = arith.select %down, %less, %quotient : index
+  // CHECK: plan.with_shape %{{.*}}(%{{.*}}) {plan.bounds = #plan.bounds<min = [1], opt = [2], max = [4]>}
+  %0 = plan.with_shape %z(%floor) : tensor<?xf32>
+  // One that they do not decide may be either.
+  %isLarge = arith.cmpi sgt, %n, %c10 : index
+  %either = arith.select %isLarge, %n, %c1 : index
+  // CHECK: plan.with_shape %{{.*}}(%{{.*}}) {plan.bounds = #plan.bounds<min = [1], opt = [1], max = [16]>}
+  %1 = plan.with_shape %z(%either) : tensor<?xf32>
+  return %1 : tensor<?xf32>
+}
+
+// Tests that bounds for several profiles are carried for each of them; the last entry of a shorter list holds for the others.
+// CHECK-LABEL: func.func public @profiles(
+func.func public @profiles(%x: tensor<?xf32> {plan.bounds = [#plan.bounds<min = [1], opt = [4], max = [8]>, #plan.bounds<min = [9], opt = [64], max = [128]>]},
+                           %y: tensor<?xf32> {plan.bounds = #plan.bounds<min = [1], opt = [2], max = [3]>},
+                           %z: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %m = tensor.dim %y, %c0 : tensor<?xf32>
+  %sum = arith.addi %n, %m : index
+  // CHECK: plan.with_shape %{{.*}}(%{{.*}}) {plan.bounds = [#plan.bounds<min = [2], opt = [6], max = [11]>, #plan.bounds<min = [10], opt = [66], max = [131]>]}
+  %0 = plan.with_shape %z(%sum) : tensor<?xf32>
+  return %0 : tensor<?xf32>
+}

@@ -60,7 +60,20 @@ static Results convertCase(LayerBuilder &b, stablehlo::CaseOp op, unsigned first
   return convertBranches(b, isFirst, op.getBranches()[first].front(), otherwise, op.getResultTypes());
 }
 
+/// Slices of a dynamic shape have their places as shape tensors, which the builder does not take from within a loop.
+static bool slicesDynamicShape(stablehlo::WhileOp op) {
+  return op
+      ->walk([](Operation *inner) {
+        bool isDynamic = isa<stablehlo::DynamicSliceOp, stablehlo::DynamicUpdateSliceOp>(inner) &&
+                         !cast<RankedTensorType>(inner->getOperand(0).getType()).hasStaticShape();
+        return isDynamic ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 static Results convertWhile(LayerBuilder &b, stablehlo::WhileOp op) {
+  if (slicesDynamicShape(op))
+    return b.fail("a loop that slices a tensor of dynamic shape, which TensorRT's builder does not take");
   Block &oldCondition = op.getCond().front(), &oldBody = op.getBody().front();
   // What every iteration passes on unchanged is not carried: the regions use it directly.
   SmallVector<Value> results = llvm::map_to_vector(op.getOperand(), [&](Value value) { return b.map(value); });

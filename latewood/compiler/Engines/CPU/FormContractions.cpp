@@ -274,6 +274,29 @@ static bool isVectorReadable(AffineMap extra, AffineMap init, ArrayRef<int64_t> 
   return !innermost || !extra.isFunctionOfDim(*innermost) || getInnermostDim(extra, extents) == innermost;
 }
 
+bool cpu::canWiden(ContractOp contract, unsigned i, const TensorCopy &copy) {
+  if (!copy.isWidening)
+    return true;
+  Type element = getElementTypeOrSelf(copy.source), other = getElementTypeOrSelf(contract.getOperand(1 - i));
+  if (getAccumulatorType(element, other, contract.getAccumulatorType()) != contract.getAccumulatorType())
+    return false;
+  // Zeros after a sign are neither extension. Any extension after zeros is one by zeros.
+  return copy.isUnsigned || !(i == 0 ? contract.getLhsUnsigned() : contract.getRhsUnsigned());
+}
+
+void cpu::absorbCopy(ContractOp contract, unsigned i, const TensorCopy &copy, RewriterBase &rewriter) {
+  SmallVector<AffineMap> maps = contract.getMaps();
+  maps[i] = copy.map.compose(maps[i]);
+  rewriter.modifyOpInPlace(contract, [&] {
+    if (copy.isUnsigned && i == 0)
+      contract.setLhsUnsigned(true);
+    if (copy.isUnsigned && i == 1)
+      contract.setRhsUnsigned(true);
+    contract.setOperand(i, copy.source);
+    contract.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+  });
+}
+
 namespace {
 struct AbsorbCopy : OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -291,23 +314,9 @@ struct AbsorbCopy : OpRewritePattern<ContractOp> {
         continue;
       if (i >= 2 && (copy->isWidening || !isVectorReadable(maps[i], maps.back(), extents)))
         continue;
-      if (copy->isWidening) {
-        Type element = getElementTypeOrSelf(copy->source);
-        Type other = getElementTypeOrSelf(contract.getOperand(1 - i));
-        if (getAccumulatorType(element, other, contract.getAccumulatorType()) != contract.getAccumulatorType())
-          continue;
-        // Zeros after a sign are neither extension. Any extension after zeros is one by zeros.
-        if (!copy->isUnsigned && (i == 0 ? contract.getLhsUnsigned() : contract.getRhsUnsigned()))
-          continue;
-      }
-      rewriter.modifyOpInPlace(contract, [&] {
-        if (copy->isUnsigned && i == 0)
-          contract.setLhsUnsigned(true);
-        if (copy->isUnsigned && i == 1)
-          contract.setRhsUnsigned(true);
-        contract.setOperand(i, copy->source);
-        contract.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
-      });
+      if (!cpu::canWiden(contract, i, *copy))
+        continue;
+      cpu::absorbCopy(contract, i, *copy, rewriter);
       return success();
     }
     return failure();

@@ -9,6 +9,7 @@
 #include <optional>
 
 namespace latewood::cpu {
+class ContractOp;
 
 /// A producer that permutes, repeats or widens the elements of one tensor.
 struct TensorCopy {
@@ -20,6 +21,12 @@ struct TensorCopy {
 
 /// The copy that produces `tensor`, if it is one.
 std::optional<TensorCopy> matchTensorCopy(mlir::Value tensor);
+
+/// Whether the element type that `copy` widens, if it does, can be that of factor `i` of the product.
+bool canWiden(ContractOp contract, unsigned i, const TensorCopy &copy);
+
+/// Makes the source of `copy` operand `i`, in the place of the copy.
+void absorbCopy(ContractOp contract, unsigned i, const TensorCopy &copy, mlir::RewriterBase &rewriter);
 
 /// Whether the body of an elementwise operation can be computed on vectors: arithmetic only, constants apart.
 bool isVectorizableEpilogue(mlir::Block &body);

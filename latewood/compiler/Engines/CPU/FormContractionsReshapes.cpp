@@ -39,30 +39,39 @@ static Value createEmpty(OpBuilder &builder, Location loc, ArrayRef<SymbolicSize
   return tensor::EmptyOp::create(builder, loc, cpu::materializeFold(builder, loc, shape), element);
 }
 
-// Splits dimension `dim` of the space into dimensions of the given extents, outermost first. Operands are reshaped
-// accordingly; the old result is the new one, reshaped back.
-static LogicalResult splitDim(ContractOp contract, unsigned dim, ArrayRef<SymbolicSize> extents,
-                              RewriterBase &rewriter) {
+// For each dimension of a space that is split, the extents of its parts, outermost first.
+using Splits = llvm::SmallDenseMap<unsigned, SmallVector<SymbolicSize>>;
+
+// Splits dimensions of the space. Operands are reshaped accordingly; the result has the finer shape, and `groups` says
+// which of its dimensions make one of the old result. Null where shapes are not known.
+static ContractOp splitDims(ContractOp contract, const Splits &splits, RewriterBase &rewriter,
+                            SmallVector<ReassociationIndices> &resultGroups) {
   auto shapes = getOperandShapes(contract);
   if (!shapes)
-    return failure();
-  unsigned parts = extents.size(), numDims = contract.getNumDims() + parts - 1;
+    return {};
+  SmallVector<unsigned> first;
+  unsigned numDims = 0;
+  for (unsigned dim = 0, e = contract.getNumDims(); dim < e; ++dim) {
+    first.push_back(numDims);
+    auto split = splits.find(dim);
+    numDims += split == splits.end() ? 1 : split->second.size();
+  }
   Location loc = contract.getLoc();
   rewriter.setInsertionPoint(contract);
   SmallVector<Value> operands;
   SmallVector<AffineMap> maps;
-  SmallVector<ReassociationIndices> resultGroups;
   for (auto [operand, map, oldShape] : llvm::zip_equal(contract.getOperands(), contract.getMaps(), *shapes)) {
     SmallVector<AffineExpr> results;
     SmallVector<ReassociationIndices> groups;
     SmallVector<SymbolicSize> shape;
     for (auto [position, expression] : llvm::enumerate(map.getResults())) {
       unsigned old = cast<AffineDimExpr>(expression).getPosition();
+      auto split = splits.find(old);
       groups.emplace_back();
-      for (unsigned part = 0, e = old == dim ? parts : 1; part < e; ++part) {
+      for (unsigned part = 0, e = split == splits.end() ? 1 : split->second.size(); part < e; ++part) {
         groups.back().push_back(results.size());
-        results.push_back(rewriter.getAffineDimExpr(old == dim ? dim + part : old > dim ? old + parts - 1 : old));
-        shape.push_back(old == dim ? extents[part] : oldShape[position]);
+        results.push_back(rewriter.getAffineDimExpr(first[old] + part));
+        shape.push_back(split == splits.end() ? oldShape[position] : split->second[part]);
       }
     }
     maps.push_back(AffineMap::get(numDims, 0, results, rewriter.getContext()));
@@ -81,12 +90,7 @@ static LogicalResult splitDim(ContractOp contract, unsigned dim, ArrayRef<Symbol
   attributes.set(contract.getIndexingMapsAttrName(), rewriter.getAffineMapArrayAttr(maps));
   auto split = ContractOp::create(rewriter, loc, TypeRange(operands.back().getType()), operands, attributes);
   rewriter.inlineRegionBefore(contract.getEpilogue(), split.getEpilogue(), split.getEpilogue().end());
-  if (split.getResult().getType() == contract.getResult().getType())
-    rewriter.replaceOp(contract, split);
-  else
-    rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(contract, contract.getResult().getType(), split.getResult(),
-                                                         resultGroups);
-  return success();
+  return split;
 }
 
 // Makes one dimension of each group of dimensions of the space, whose members lie beside each other in every operand
@@ -194,25 +198,31 @@ struct SplitForConsumer : OpRewritePattern<tensor::ExpandShapeOp> {
     if (!consumer || consumer.getNumReductionLoops() || consumer.getNumDpsInits() != 1 ||
         !cpu::isVectorizableEpilogue(*consumer.getBody()))
       return failure();
+    Splits splits;
     for (auto [position, group] : llvm::enumerate(expand.getReassociationIndices())) {
       if (group.size() == 1)
         continue;
-      // One dimension at a time: the pattern matches again for the next one, on the folded reshape.
       SmallVector<SymbolicSize> extents;
       for (int64_t i : group)
         extents.push_back(cpu::getSymbolicSize(expand.getMixedOutputShape()[i]));
       // They are part of the product's shape, so that they have to be there before it.
       if (!cpu::areKnownBefore(extents, contract))
         return failure();
-      unsigned dim = cast<AffineDimExpr>(contract.getInitMap().getResult(position)).getPosition();
-      return splitDim(contract, dim, extents, rewriter);
+      splits[cast<AffineDimExpr>(contract.getInitMap().getResult(position)).getPosition()] = std::move(extents);
     }
-    return failure();
+    SmallVector<ReassociationIndices> groups;
+    ContractOp split = splits.empty() ? ContractOp() : splitDims(contract, splits, rewriter, groups);
+    if (!split || split.getResult().getType() != expand.getResultType())
+      return failure();
+    rewriter.replaceOp(expand, split.getResult());
+    rewriter.eraseOp(contract);
+    return success();
   }
 };
 
-// A factor that is a collapsed view of a permuted copy: in the finer shape the copy can be absorbed. Not where the
-// result would need a reshape that nobody undoes.
+// A factor that is a collapsed view of a permuted copy is read without the copy, in the finer shape. Not where the
+// result would need a reshape that nobody undoes. All in one step: what is only split would be merged again for a
+// consumer.
 struct SplitForProducer : OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -227,24 +237,32 @@ struct SplitForProducer : OpRewritePattern<ContractOp> {
       if (!source)
         continue;
       std::optional<cpu::TensorCopy> copy = cpu::matchTensorCopy(collapse.getSrc());
-      if (!copy || copy->map.getNumResults() != copy->map.getNumDims())
+      if (!copy || copy->map.getNumResults() != copy->map.getNumDims() || !cpu::canWiden(contract, i, *copy))
         continue;
-      SmallVector<std::pair<unsigned, SmallVector<SymbolicSize>>> splits;
+      Splits splits;
       bool inResult = false;
       for (auto [position, group] : llvm::enumerate(collapse.getReassociationIndices())) {
         if (group.size() == 1)
           continue;
         unsigned dim = cast<AffineDimExpr>(contract.getMap(i).getResult(position)).getPosition();
         inResult |= contract.getInitMap().isFunctionOfDim(dim);
-        SmallVector<SymbolicSize> extents;
         for (int64_t part : group)
-          extents.push_back((*source)[part]);
-        splits.emplace_back(dim, extents);
+          splits[dim].push_back((*source)[part]);
       }
       if (splits.empty() || (inResult && !(contract->hasOneUse() && isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
                                                                         *contract->user_begin()))))
         continue;
-      return splitDim(contract, splits.front().first, splits.front().second, rewriter);
+      SmallVector<ReassociationIndices> groups;
+      ContractOp split = splitDims(contract, splits, rewriter, groups);
+      if (!split)
+        continue;
+      cpu::absorbCopy(split, i, *copy, rewriter);
+      if (inResult)
+        rewriter.replaceOpWithNewOp<tensor::CollapseShapeOp>(contract, contract.getResult().getType(),
+                                                             split.getResult(), groups);
+      else
+        rewriter.replaceOp(contract, split);
+      return success();
     }
     return failure();
   }

@@ -327,3 +327,34 @@ func.func @dynamic(%x: tensor<?x?xf32> {plan.extents = array<i64: 3, 4>}, %w: te
   } -> tensor<?x4x16xf32>
   return %s : tensor<?x4x16xf32>
 }
+
+// Tests that a factor behind two reshapes and a permuted copy is read without the copy, where the result is reshaped, too: all of
+// the dimensions are split at once, and what the consumer merges is not split again.
+// CHECK-LABEL: func.func @windows(
+// CHECK-SAME: %[[X:.*]]: tensor<2x2x4x2x4x64xf32>
+// CHECK-NOT: linalg
+// CHECK: cpu.contract ins(%[[X]],
+// CHECK-NOT: linalg
+func.func @windows(%x: tensor<2x2x4x2x4x64xf32>, %w: tensor<64x192xf32>) -> tensor<8x16x3x64xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2x2x2x4x4x64xf32>
+  %t = linalg.generic {indexing_maps = [affine_map<(a, b, c, d, e, f) -> (a, b, d, c, e, f)>, affine_map<(a, b, c, d, e, f) -> (a, b, c, d, e, f)>],
+    iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "parallel"]}
+    ins(%x : tensor<2x2x4x2x4x64xf32>) outs(%e : tensor<2x2x2x4x4x64xf32>) {
+  ^bb0(%i: f32, %o: f32):
+    linalg.yield %i : f32
+  } -> tensor<2x2x2x4x4x64xf32>
+  %c = tensor.collapse_shape %t [[0, 1, 2], [3, 4], [5]] : tensor<2x2x2x4x4x64xf32> into tensor<8x16x64xf32>
+  %g = tensor.empty() : tensor<8x16x192xf32>
+  %f = linalg.fill ins(%z : f32) outs(%g : tensor<8x16x192xf32>) -> tensor<8x16x192xf32>
+  %p = linalg.generic {indexing_maps = [affine_map<(b, m, n, k) -> (b, m, k)>, affine_map<(b, m, n, k) -> (k, n)>, affine_map<(b, m, n, k) -> (b, m, n)>],
+    iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+    ins(%c, %w : tensor<8x16x64xf32>, tensor<64x192xf32>) outs(%f : tensor<8x16x192xf32>) {
+  ^bb0(%l: f32, %q: f32, %o: f32):
+    %0 = arith.mulf %l, %q : f32
+    %1 = arith.addf %o, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<8x16x192xf32>
+  %h = tensor.expand_shape %p [[0], [1], [2, 3]] output_shape [8, 16, 3, 64] : tensor<8x16x192xf32> into tensor<8x16x3x64xf32>
+  return %h : tensor<8x16x3x64xf32>
+}

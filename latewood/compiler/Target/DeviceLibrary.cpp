@@ -61,7 +61,7 @@ static Facts readFacts(Level level) {
   auto archive = cantFail(object::Archive::create(MemoryBufferRef(getLibraryArchive(level), "library")));
   for (const object::Archive::Symbol &entry : archive->symbols())
     facts.archived.insert(entry.getName());
-  for (const char *type : {"f32", "f64", "i32", "i64"}) {
+  for (const char *type : {"f32", "f64", "i32", "i64", "i16x2"}) {
     SmallVector<int64_t> params = readIntegers(*module, Twine("lw_mk_") + type + "_params");
     TileShape tile;
     if (params.size() == 3) {

@@ -17,6 +17,12 @@ using u16 = uint16_t;
 template <typename T>
 using Tile = void (*)(T *, const T *, long, long, const T *, long, long);
 
+/// Two integers of 16 bits in a word.
+struct Pairs {
+  int32_t word;
+  bool operator==(const Pairs &) const = default;
+};
+
 template <typename T>
 struct Kernel {
   long rows, vectors;
@@ -66,6 +72,10 @@ struct Matvec {
   DECLARE_KERNELS(L, double, f64) \
   DECLARE_KERNELS(L, int32_t, i32) \
   DECLARE_KERNELS(L, int64_t, i64) \
+  DECLARE_KERNELS(L, Pairs, i16x2) \
+  DECLARE_PACKS(L, i8_i16x2, int8_t, Pairs) \
+  DECLARE_PACKS(L, u8_i16x2, uint8_t, Pairs) \
+  DECLARE_PACKS(L, i16_i16x2, int16_t, Pairs) \
   DECLARE_PACKS(L, f32, float, float) \
   DECLARE_PACKS(L, f64, double, double) \
   DECLARE_PACKS(L, i32, int32_t, int32_t) \
@@ -88,6 +98,8 @@ DECLARE_TILE(v4_lw_mk8_i32, int32_t)
 DECLARE_TILE(v4_lw_mk8_i32_v1, int32_t)
 DECLARE_TILE(v4_lw_mk8_i64, int64_t)
 DECLARE_TILE(v4_lw_mk8_i64_v1, int64_t)
+DECLARE_TILE(v4_lw_mk8_i16x2, Pairs)
+DECLARE_TILE(v4_lw_mk8_i16x2_v1, Pairs)
 
 #define KERNELS(L, t)                                                                                                  \
   {L##_lw_mk_##t##_params,                                                                                             \
@@ -109,7 +121,9 @@ std::mt19937 &getGenerator() {
 
 template <typename T>
 T draw() {
-  if constexpr (std::is_same_v<T, u16>) { // bf16 bits
+  if constexpr (std::is_same_v<T, Pairs>) {
+    return {static_cast<int32_t>(getGenerator()())};
+  } else if constexpr (std::is_same_v<T, u16>) { // bf16 bits
     float value = std::uniform_real_distribution<float>(-2, 2)(getGenerator());
     return static_cast<u16>(__builtin_bit_cast(uint32_t, value) >> 16);
   } else if constexpr (std::is_integral_v<T>) {
@@ -137,7 +151,10 @@ T convert(S value) {
 
 template <typename T>
 T multiplyAdd(T a, T b, T c) {
-  if constexpr (std::is_integral_v<T>)
+  if constexpr (std::is_same_v<T, Pairs>) {
+    auto half = [](Pairs value, int shift) -> uint32_t { return static_cast<int16_t>(value.word >> shift); };
+    return {static_cast<int32_t>(half(a, 0) * half(b, 0) + half(a, 16) * half(b, 16) + static_cast<uint32_t>(c.word))};
+  } else if constexpr (std::is_integral_v<T>)
     return static_cast<T>(static_cast<std::make_unsigned_t<T>>(a) * static_cast<std::make_unsigned_t<T>>(b) +
                           static_cast<std::make_unsigned_t<T>>(c));
   else
@@ -211,6 +228,32 @@ void checkPacks(const Packs<S, T> &packs, long mr, long nr) {
       }
 }
 
+template <typename S>
+void checkPairs(const Packs<S, Pairs> &packs, long mr, long nr) {
+  for (long k : {1l, 2l, 7l, 64l, 131l})
+    for (long width : {1l, 5l, 12l, 32l, 77l})
+      for (int layout = 0; layout < 3; ++layout) {
+        const long ps = layout == 0 ? k + 2 : layout == 1 ? 1 : 3;
+        const long ks = layout == 0 ? 1 : layout == 1 ? width + 1 : 3 * width;
+        std::vector<S> source = drawMany<S>((width - 1) * ps + (k - 1) * ks + 1);
+        for (bool isB : {false, true}) {
+          const long panel = isB ? nr : mr, panels = (width + panel - 1) / panel, words = (k + 1) / 2;
+          std::vector<Pairs> packed(panels * panel * words + 1, Pairs{42}), expected = packed;
+          if (isB)
+            packs.b(packed.data(), source.data(), ks, ps, k, width);
+          else
+            packs.a(packed.data(), source.data(), ps, ks, width, k);
+          for (long i = 0; i < panels * panel; ++i)
+            for (long p = 0; p < words; ++p) {
+              auto at = [&](long step) -> uint16_t { return i < width && step < k ? source[i * ps + step * ks] : 0; };
+              expected[(i / panel) * panel * words + p * panel + i % panel].word =
+                  static_cast<int32_t>(uint32_t(at(2 * p)) | uint32_t(at(2 * p + 1)) << 16);
+            }
+          ASSERT_EQ(packed, expected) << (isB ? "B" : "A") << " k " << k << " width " << width << " layout " << layout;
+        }
+      }
+}
+
 template <typename S, typename T>
 void checkMatvec(const Matvec<S, T> &matvec) {
   for (long k : {1l, 8l, 70l})
@@ -242,6 +285,12 @@ void checkMatvec(const Matvec<S, T> &matvec) {
                               L##_lw_mk_i32_params[1]);                                                                \
   checkPacks<uint8_t, int32_t>({L##_lw_packA_u8_i32, L##_lw_packB_u8_i32}, L##_lw_mk_i32_params[0],                    \
                                L##_lw_mk_i32_params[1]);                                                               \
+  checkPairs<int8_t>({L##_lw_packA_i8_i16x2, L##_lw_packB_i8_i16x2}, L##_lw_mk_i16x2_params[0],                        \
+                     L##_lw_mk_i16x2_params[1]);                                                                       \
+  checkPairs<uint8_t>({L##_lw_packA_u8_i16x2, L##_lw_packB_u8_i16x2}, L##_lw_mk_i16x2_params[0],                       \
+                      L##_lw_mk_i16x2_params[1]);                                                                      \
+  checkPairs<int16_t>({L##_lw_packA_i16_i16x2, L##_lw_packB_i16_i16x2}, L##_lw_mk_i16x2_params[0],                     \
+                      L##_lw_mk_i16x2_params[1]);                                                                      \
   checkMatvec<float, float>({L##_lw_matvec_f32, L##_lw_matvec_t_f32});                                                 \
   checkMatvec<double, double>({L##_lw_matvec_f64, L##_lw_matvec_t_f64});                                               \
   checkMatvec<u16, float>({L##_lw_matvec_bf16_f32, L##_lw_matvec_t_bf16_f32});                                         \
@@ -252,6 +301,7 @@ TEST(MatrixKernels, TilesV3) {
   checkKernels<double>(KERNELS(v3, f64));
   checkKernels<int32_t>(KERNELS(v3, i32));
   checkKernels<int64_t>(KERNELS(v3, i64));
+  checkKernels<Pairs>(KERNELS(v3, i16x2));
 }
 TEST(MatrixKernels, PackingAndVectorsV3){CHECK_LEVEL(v3)}
 
@@ -269,6 +319,7 @@ TEST(MatrixKernels, TilesV4) {
   WITH_EIGHT(double, f64)
   WITH_EIGHT(int32_t, i32)
   WITH_EIGHT(int64_t, i64)
+  WITH_EIGHT(Pairs, i16x2)
 }
 TEST(MatrixKernels, PackingAndVectorsV4) {
   if (!__builtin_cpu_supports("x86-64-v4"))

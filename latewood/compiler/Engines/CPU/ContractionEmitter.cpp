@@ -257,9 +257,8 @@ void ContractionEmitter::packA(Address into, ArrayRef<Index> outer, Index tile, 
     Index part = partOf(outerStep);
     Index from = lanes.add(offsetOf(plan.a, plan.outer, outer), offsetOf(plan.a, plan.outerReduced, outerStep));
     from = lanes.add(from, lanes.mul(tile, plan.tile.rows * plan.row.strides[plan.a]));
-    Index to = lanes.add(into.offset, lanes.mul(part, packedTiles * plan.tile.rows * plan.reduced.extent));
-    to =
-        lanes.add(to, lanes.mul(lanes.add(tile, lanes.mul(firstPackedTile, -1)), plan.tile.rows * plan.reduced.extent));
+    Index to = lanes.add(into.offset, lanes.mul(part, packedTiles * plan.tile.rows * plan.packedSteps));
+    to = lanes.add(to, lanes.mul(lanes.add(tile, lanes.mul(firstPackedTile, -1)), plan.tile.rows * plan.packedSteps));
     call("lw_packA_" + plan.aSuffix, {{into.buffer, to}, {op->getOperand(plan.a), from}},
          {lanes.index(plan.row.strides[plan.a]), lanes.index(plan.reduced.strides[plan.a]), rows,
           lanes.index(plan.reduced.extent)},
@@ -271,19 +270,18 @@ void ContractionEmitter::packA(Address into, ArrayRef<Index> outer, Index tile, 
 Index ContractionEmitter::packedTile(Index tile, ArrayRef<Index> outerStep) {
   Index position =
       lanes.add(lanes.mul(partOf(outerStep), packedTiles), lanes.add(tile, lanes.mul(firstPackedTile, -1)));
-  return lanes.add(packedA.offset, lanes.mul(position, plan.tile.rows * plan.reduced.extent));
+  return lanes.add(packedA.offset, lanes.mul(position, plan.tile.rows * plan.packedSteps));
 }
 
 void ContractionEmitter::emitTiles() {
   int64_t tileElements = plan.tile.rows * plan.tile.columns;
   bool hasPackedPanels = plan.packsB || plan.tailColumns != 0;
   // Without packing, only the last panel, if it is not full.
-  SymbolicSize packedSteps = plan.isStreamed ? plan.kBlock : plan.outerReducedCount() * plan.reduced.extent;
+  SymbolicSize packedSteps = plan.isStreamed ? plan.kBlock : plan.outerReducedCount() * plan.packedSteps;
   SymbolicSize packElements = (plan.packsB ? plan.panelsPerPack : 1) * plan.tile.columns * packedSteps;
   SymbolicSize sumsElements =
       plan.isStreamed ? plan.panelsPerPack * plan.rowTilesPerTask * tileElements : SymbolicSize(tileElements);
-  SymbolicSize taskTilesElements =
-      plan.outerReducedCount() * plan.rowTilesPerTask * plan.tile.rows * plan.reduced.extent;
+  SymbolicSize taskTilesElements = plan.outerReducedCount() * plan.rowTilesPerTask * plan.tile.rows * plan.packedSteps;
 
   // A, once for all tasks. Outer loops that do not move A share it.
   SmallVector<SymbolicSize> wholeFactors; // weight of each outer loop in the position of its A, 0 where it shares
@@ -297,7 +295,7 @@ void ContractionEmitter::emitTiles() {
       extents.insert(extents.begin(), moves ? dim.extent : SymbolicSize(1));
       matrices *= moves ? dim.extent : SymbolicSize(1);
     }
-    SymbolicSize perMatrix = plan.outerReducedCount() * plan.rowTiles * plan.tile.rows * plan.reduced.extent;
+    SymbolicSize perMatrix = plan.outerReducedCount() * plan.rowTiles * plan.tile.rows * plan.packedSteps;
     for (SymbolicSize &factor : wholeFactors)
       factor *= perMatrix;
     whole = allocate(matrices * perMatrix);
@@ -394,7 +392,7 @@ void ContractionEmitter::accumulate(const Tile &at, Index step, Index steps, Arr
     Index panel = at.panel;
     if (!plan.isStreamed) {
       SymbolicSize panels = plan.packsB ? plan.panelsPerPack : 1;
-      panel = lanes.mul(lanes.add(lanes.mul(partOf(outerStep), panels), panel), plan.reduced.extent);
+      panel = lanes.mul(lanes.add(lanes.mul(partOf(outerStep), panels), panel), plan.packedSteps);
     } else if (steps.isConstant()) {
       panel = lanes.mul(panel, steps.constant);
     } else {
@@ -425,7 +423,7 @@ void ContractionEmitter::accumulate(const Tile &at, Index step, Index steps, Arr
     std::string name = "lw_mk";
     if (kernel != plan.tile.rows)
       name += std::to_string(kernel);
-    name += "_" + plan.accumulator + (isNarrow ? "_v1" : "");
+    name += "_" + plan.kernel + (isNarrow ? "_v1" : "");
     call(name,
          {{at.sums.buffer, lanes.add(at.sums.offset, lanes.mul(done, sumStride(width)))},
           {aBuffer, lanes.add(aOffset, lanes.mul(done, rowStride))},
@@ -469,7 +467,7 @@ void ContractionEmitter::packPanels(Index column, Index count, Columns columns, 
   Address to = packedB;
   if (!plan.isStreamed) {
     SymbolicSize panels = plan.packsB ? plan.panelsPerPack : 1;
-    to.offset = lanes.add(to.offset, lanes.mul(partOf(outerStep), panels * plan.reduced.extent * plan.tile.columns));
+    to.offset = lanes.add(to.offset, lanes.mul(partOf(outerStep), panels * plan.packedSteps * plan.tile.columns));
   }
   call("lw_packB_" + plan.bSuffix, {to, {op->getOperand(plan.b), from}},
        {lanes.index(plan.reduced.strides[plan.b]), lanes.index(plan.column.strides[plan.b]), steps,
@@ -506,7 +504,7 @@ void ContractionEmitter::emitEpilogue(const Tile &at) {
 }
 
 void ContractionEmitter::emitPanels(Index column, Index count, Columns columns) {
-  Index steps = lanes.index(plan.reduced.extent);
+  Index steps = lanes.index(plan.reduced.extent), packedSteps = lanes.index(plan.packedSteps);
   forDims(plan.outerReduced,
           [&](ArrayRef<Index> outerStep) { packPanels(column, count, columns, Index(0), steps, outerStep); });
   forRange(Index(0), count, 1, [&](Index panel) {
@@ -514,7 +512,7 @@ void ContractionEmitter::emitPanels(Index column, Index count, Columns columns) 
       Tile at = {tile, rows, lanes.add(column, lanes.mul(panel, plan.tile.columns)), panel, columns, sums};
       prefetchResult(at);
       fillZeros(sums, (rows.isConstant() ? rows.constant : plan.tile.rows) * sumStride(columns.width));
-      forDims(plan.outerReduced, [&](ArrayRef<Index> outerStep) { accumulate(at, Index(0), steps, outerStep); });
+      forDims(plan.outerReduced, [&](ArrayRef<Index> outerStep) { accumulate(at, Index(0), packedSteps, outerStep); });
       emitEpilogue(at);
     });
   });

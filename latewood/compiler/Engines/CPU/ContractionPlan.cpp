@@ -301,10 +301,10 @@ FailureOr<ContractionPlan> cpu::planContraction(ContractOp op, const target::Tar
   ContractionPlan plan;
   unsigned numOperands = op->getNumOperands(), init = numOperands - 1;
   Type accumulator = op.getAccumulatorType();
-  plan.accumulator = getTypeName(accumulator, false);
-  plan.tile = target::getTileShape(target.getLevel(), plan.accumulator);
+  plan.kernel = getTypeName(accumulator, false);
+  plan.tile = target::getTileShape(target.getLevel(), plan.kernel);
   if (plan.tile.rows == 0) {
-    reason = "there are no kernels that sum in " + plan.accumulator;
+    reason = "there are no kernels that sum in " + plan.kernel;
     return failure();
   }
 
@@ -368,7 +368,7 @@ FailureOr<ContractionPlan> cpu::planContraction(ContractOp op, const target::Tar
   plan.bSuffix = getSuffix(element(plan.b), isUnsigned(plan.b), accumulator);
   if (plan.aSuffix.empty() || plan.bSuffix.empty()) {
     reason = "there is no packing of " + getTypeName(element(plan.aSuffix.empty() ? plan.a : plan.b), false) + " as " +
-             plan.accumulator;
+             plan.kernel;
     return failure();
   }
 
@@ -384,6 +384,18 @@ FailureOr<ContractionPlan> cpu::planContraction(ContractOp op, const target::Tar
     planner.planRow();
   } else {
     planner.planTiles(element(plan.a), element(plan.b), accumulator, target.getLevel());
+    // Narrow integers are multiplied in pairs. A block of a streamed sum would have to be even.
+    auto isNarrow = [&](unsigned operand) {
+      Type type = element(operand);
+      return type.isInteger(8) || (type.isInteger(16) && !isUnsigned(operand));
+    };
+    plan.packedSteps = plan.reduced.extent;
+    if (accumulator.isInteger(32) && isNarrow(plan.a) && isNarrow(plan.b) && !plan.isStreamed) {
+      plan.kernel = "i16x2";
+      plan.packedSteps = sizes.ceilDiv(plan.reduced.extent, 2);
+      for (auto [suffix, operand] : {std::pair{&plan.aSuffix, plan.a}, {&plan.bSuffix, plan.b}})
+        *suffix = getTypeName(element(operand), isUnsigned(operand)) + "_" + plan.kernel;
+    }
   }
   return plan;
 }

@@ -68,16 +68,18 @@ struct ContractionPlan {
   /// Loops around the matrix product: over results, and over parts of the sum.
   llvm::SmallVector<ContractionDim> outer, outerReduced;
 
-  /// The accumulator's name in the library ("f32") and its register tile.
-  std::string accumulator;
+  /// What the kernels multiply: the accumulator's name in the library ("f32"), or pairs of narrower integers ("i16x2");
+  /// and the register tile.
+  std::string kernel;
   target::TileShape tile;
   /// Ending of the names of the functions that read a factor: "f32", "bf16_f32".
   std::string aSuffix, bSuffix;
 
   // Tiles.
   RowFactorSource aSource = RowFactorSource::Direct;
-  bool packsB = true;      // false: full panels are read in place
-  SymbolicSize kBlock = 1; // steps of the sum that a kernel makes at once
+  bool packsB = true;           // false: full panels are read in place
+  SymbolicSize packedSteps = 1; // elements that the steps of a row or a column take when packed: half of them, as pairs
+  SymbolicSize kBlock = 1;      // steps of the sum that a kernel makes at once
   bool isStreamed = false; // blocks of the sum outside, panels inside: the sums of a group of panels are kept in memory
   SymbolicSize panelsPerPack = 1;
   SymbolicSize panelsPerTask = 1, rowTilesPerTask = 1;

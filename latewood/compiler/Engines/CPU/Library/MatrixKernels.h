@@ -23,6 +23,8 @@
  * a packed panel with the same (1, MR). bs is NR for packed B (also in _v1), ldb for row-major B.
  *   - All pointers need element alignment only. acc, a and b do not overlap.
  *   - Sums run over p in order, in one accumulator per element: the result does not depend on the blocking of m and n.
+ *   - T = i16x2: integers of up to 16 bits, summed in 32. A word of a packed panel holds two steps, the first one in
+ * its lower half; k counts words. Both factors are packed.
  *   - Integers wrap. Floating-point products are contracted into the sum (one rounding per step).
  *
  *   lw_mk_ind_T(acc, rows, b, k): the same for A given by MR row pointers, A(i, p) = rows[i][p], and packed B: the
@@ -36,6 +38,7 @@
  *
  * Packing (functions, not inlined). S_T names source and destination type where they differ:
  *   f32 f64 i32 i64 bf16_f32 f16_f32 i8_i32 u8_i32 i16_i32 u16_i32
+ *   i8_i16x2 u8_i16x2 i16_i16x2: panels of ceil(k/2) words; behind an odd k is a zero
  *
  *   lw_packA_S_T(dst, src, rs, ks, m, k)   dst[ceil(m/MR)][k][MR], element (i, p) = src[i*rs + p*ks]; missing rows are
  * 0 lw_packB_S_T(dst, src, ks, cs, k, n)   dst[ceil(n/NR)][k][NR], element (p, j) = src[p*ks + j*cs]; missing columns 0
@@ -63,6 +66,9 @@ enum { lwTileRows = 12 }; /* 24 accumulators + 2 of B + 1 broadcast of 32 regist
 enum { lwTileRows = 6 }; /* 12 + 2 + 1 of 16 */
 #endif
 
+/* Two integers of 16 bits, which are multiplied and summed in pairs. */
+typedef i32 i16x2;
+
 #define LW_DECLARE_TILE_KERNEL(name, T)                                                                                \
   void name(T *restrict acc, const T *restrict a, i64 rs, i64 ks, const T *restrict b, i64 bs, i64 k);
 #define LW_DECLARE_TILE_KERNELS(T)                                                                                     \
@@ -84,6 +90,7 @@ LW_DECLARE_TILE_KERNELS(f32)
 LW_DECLARE_TILE_KERNELS(f64)
 LW_DECLARE_TILE_KERNELS(i32)
 LW_DECLARE_TILE_KERNELS(i64)
+LW_DECLARE_TILE_KERNELS(i16x2)
 
 #define LW_DECLARE_PACKS(suffix, S, T)                                                                                 \
   void lw_packA_##suffix(T *restrict dst, const S *restrict src, i64 rs, i64 ks, i64 m, i64 k);                        \
@@ -99,6 +106,9 @@ LW_DECLARE_PACKS(i8_i32, i8, i32)
 LW_DECLARE_PACKS(u8_i32, u8, i32)
 LW_DECLARE_PACKS(i16_i32, i16, i32)
 LW_DECLARE_PACKS(u16_i32, u16, i32)
+LW_DECLARE_PACKS(i8_i16x2, i8, i16x2)
+LW_DECLARE_PACKS(u8_i16x2, u8, i16x2)
+LW_DECLARE_PACKS(i16_i16x2, i16, i16x2)
 
 #define LW_DECLARE_MATVEC(suffix, S, T)                                                                                \
   void lw_matvec_##suffix(T *restrict y, const T *restrict x, const S *restrict w, i64 ldw, i64 k, i64 n);             \

@@ -143,6 +143,60 @@ LW_PACKS(u8_i32, u8, i32, LW_NO_TRANSPOSE)
 LW_PACKS(i16_i32, i16, i32, LW_NO_TRANSPOSE)
 LW_PACKS(u16_i32, u16, i32, LW_NO_TRANSPOSE)
 
+// Two steps in a word, the first one in the lower half.
+#define LW_PAIR(first, second) (i16x2)((u32)(u16)(first) | (u32)(u16)(second) << 16)
+
+// One panel of pairs. Along the panel, two rows make a row of words; along k, words are made first and transposed then.
+#define LW_PACK_PAIRS_PANEL(name, suffix, S, WIDTH)                                                                    \
+  LW_LOCAL void name(i16x2 *restrict dst, const S *restrict src, i64 ps, i64 ks, i64 k, i64 valid) {                   \
+    enum { width = WIDTH, VL = lwVectorBytes / 4, chunk = 32 };                                                        \
+    typedef LW_VECTOR(u32, VL) V;                                                                                      \
+    typedef V U __attribute__((aligned(4)));                                                                           \
+    i64 p = 0, pairs = k / 2;                                                                                          \
+    if (valid >= width && ps == 1) {                                                                                   \
+      for (; p < pairs; ++p) {                                                                                         \
+        const S *first = src + 2 * p * ks, *second = first + ks;                                                       \
+        int i = 0;                                                                                                     \
+        LW_UNROLL for (; i + VL <= width; i += VL) {                                                                   \
+          V low = LW_BITS(V, lwLoad_##suffix##_i32(first + i)), high = LW_BITS(V, lwLoad_##suffix##_i32(second + i));  \
+          *(U *)(dst + p * width + i) = (low & 0xffff) | high << 16;                                                   \
+        }                                                                                                              \
+        LW_UNROLL for (; i < width; ++i) dst[p * width + i] = LW_PAIR(first[i], second[i]);                            \
+      }                                                                                                                \
+    } else if (valid >= width && ks == 1) {                                                                            \
+      f32 words[width * chunk]; /* as transposePanel takes them */                                                     \
+      for (; p + chunk <= pairs; p += chunk) {                                                                         \
+        for (i64 i = 0; i < width; ++i)                                                                                \
+          for (i64 q = 0; q < chunk; ++q)                                                                              \
+            words[i * chunk + q] = LW_BITS(f32, LW_PAIR(src[i * ps + 2 * (p + q)], src[i * ps + 2 * (p + q) + 1]));    \
+        transposePanel((f32 *)(dst + p * width), words, chunk, chunk, width);                                          \
+      }                                                                                                                \
+    }                                                                                                                  \
+    for (; p < pairs; ++p)                                                                                             \
+      for (i64 i = 0; i < width; ++i)                                                                                  \
+        dst[p * width + i] = i < valid ? LW_PAIR(src[i * ps + 2 * p * ks], src[i * ps + (2 * p + 1) * ks]) : (i16x2)0; \
+    if (k % 2)                                                                                                         \
+      for (i64 i = 0; i < width; ++i)                                                                                  \
+        dst[p * width + i] = i < valid ? LW_PAIR(src[i * ps + 2 * p * ks], 0) : (i16x2)0;                              \
+  }
+
+#define LW_PACK_PAIRS(suffix, S)                                                                                       \
+  LW_PACK_PAIRS_PANEL(lwPairsA_##suffix, suffix, S, lwTileRows)                                                        \
+  LW_PACK_PAIRS_PANEL(lwPairsB_##suffix, suffix, S, lwVectorBytes / 2)                                                 \
+  LW_CALL void lw_packA_##suffix##_i16x2(i16x2 *restrict dst, const S *restrict src, i64 rs, i64 ks, i64 m, i64 k) {   \
+    for (i64 i = 0; i < m; i += lwTileRows)                                                                            \
+      lwPairsA_##suffix(dst + i * ((k + 1) / 2), src + i * rs, rs, ks, k, m - i);                                      \
+  }                                                                                                                    \
+  LW_CALL void lw_packB_##suffix##_i16x2(i16x2 *restrict dst, const S *restrict src, i64 ks, i64 cs, i64 k, i64 n) {   \
+    enum { NR = lwVectorBytes / 2 };                                                                                   \
+    for (i64 j = 0; j < n; j += NR)                                                                                    \
+      lwPairsB_##suffix(dst + j * ((k + 1) / 2), src + j * cs, cs, ks, k, n - j);                                      \
+  }
+
+LW_PACK_PAIRS(i8, i8)
+LW_PACK_PAIRS(u8, u8)
+LW_PACK_PAIRS(i16, i16)
+
 // y += x * W, ROWS rows of W at a time over the whole chunk: long contiguous runs keep the hardware prefetcher going,
 // and y is loaded and stored once per ROWS rows.
 #define LW_MATVEC_ROWS(suffix, S, T, ROWS)                                                                             \

@@ -96,12 +96,27 @@ func.func @cholesky(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {
 // CHECK-LABEL: func @fft
 // CHECK: stablehlo.real
 // CHECK: stablehlo.imag
-// CHECK: stablehlo.dot_general {{.+}} : (tensor<4x128xf32>, tensor<128x128xf32>) -> tensor<4x128xf32>
-// CHECK: stablehlo.dot_general {{.+}} : (tensor<128x4xf32>, tensor<4x4xf32>) -> tensor<128x4xf32>
+// CHECK: stablehlo.dot_general {{.+}} : (tensor<16x32xf32>, tensor<32x32xf32>) -> tensor<16x32xf32>
+// CHECK: stablehlo.dot_general {{.+}} : (tensor<32x16xf32>, tensor<16x16xf32>) -> tensor<32x16xf32>
 // CHECK: stablehlo.complex
 func.func @fft(%x: tensor<2x128xcomplex<f32>>) -> tensor<2x128xcomplex<f32>> {
   %0 = stablehlo.fft %x, type = FFT, length = [128] : (tensor<2x128xcomplex<f32>>) -> tensor<2x128xcomplex<f32>>
   return %0 : tensor<2x128xcomplex<f32>>
+}
+
+// -----
+
+// Tests that the first product of a transform of real numbers takes them alone, and the last one of a real result makes
+// nothing else.
+// CHECK-LABEL: func @real_fft
+// CHECK: stablehlo.dot_general {{.+}} : (tensor<16x16xf32>, tensor<16x32xf32>) -> tensor<16x32xf32>
+// CHECK: stablehlo.dot_general {{.+}} : (tensor<32x16xf32>, tensor<16x16xf32>) -> tensor<32x16xf32>
+// CHECK: stablehlo.dot_general {{.+}} : (tensor<16x32xf32>, tensor<32x32xf32>) -> tensor<16x32xf32>
+// CHECK: stablehlo.dot_general {{.+}} : (tensor<32x16xf32>, tensor<16x8xf32>) -> tensor<32x8xf32>
+func.func @real_fft(%x: tensor<2x128xf32>) -> tensor<2x128xf32> {
+  %0 = stablehlo.fft %x, type = RFFT, length = [128] : (tensor<2x128xf32>) -> tensor<2x65xcomplex<f32>>
+  %1 = stablehlo.fft %0, type = IRFFT, length = [128] : (tensor<2x65xcomplex<f32>>) -> tensor<2x128xf32>
+  return %1 : tensor<2x128xf32>
 }
 
 // -----

@@ -41,7 +41,12 @@ static double costAlong(const Statement &statement, unsigned loop, unsigned lane
   if (statement.loops[loop].reduction && (statement.combiner.kind == Combiner::Kind::None || statement.scalarTail))
     return infinite;
   double cost = 1;
-  auto add = [&](const Access &access, double strided) {
+  // Narrow elements that lie apart are moved one by one: there are no gathers of bytes.
+  Block *body = const_cast<Statement &>(statement).op.getBody();
+  auto add = [&](const Access &access, unsigned argument, double strided, double oneByOne) {
+    Type type = body->getArgument(argument).getType();
+    if (type.isIntOrFloat() && type.getIntOrFloatBitWidth() < 32)
+      strided = std::max(strided, oneByOne * lanes);
     if (access.kind == Access::Kind::Indexed) {
       cost += 12;
     } else if (access.kind == Access::Kind::Linear) {
@@ -49,10 +54,11 @@ static double costAlong(const Statement &statement, unsigned loop, unsigned lane
       cost += stride == 0 ? 0.25 : stride == 1 ? 1 : stride == -1 ? 2 : strided;
     }
   };
+  unsigned argument = 0;
   for (const Access &access : statement.inputs)
-    add(access, 12);
+    add(access, argument++, 12, 1);
   for (const Access &access : statement.outs)
-    add(access, 16);
+    add(access, argument++, 16, 2);
   // A reduction ends with a few steps across the lanes.
   if (statement.loops[loop].reduction)
     cost *= 1.25;

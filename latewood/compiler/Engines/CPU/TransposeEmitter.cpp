@@ -17,6 +17,8 @@ using namespace latewood::cpu;
 
 /// Elements of a block along the loop that the vectors are written along.
 static constexpr int64_t blockExtent = 64;
+/// Vectors that are taken apart by shuffles of pairs.
+static constexpr int64_t mostInterleaved = 4;
 
 static Value shuffle(OpBuilder &b, Location loc, Value lhs, Value rhs, function_ref<int64_t(int64_t)> source) {
   int64_t count = cast<VectorType>(lhs.getType()).getNumElements();
@@ -64,6 +66,26 @@ static void transposeWords(OpBuilder &b, Location loc, MutableArrayRef<Value> ro
       rows[12 + k] = lanes(high0, high1, {1, 3, 5, 7});
     }
   }
+}
+
+/// Takes apart what lies interleaved: element k of each group of as many elements as there are vectors becomes a
+/// vector.
+static SmallVector<Value> separate(OpBuilder &b, Location loc, ArrayRef<Value> vectors) {
+  int64_t count = vectors.size();
+  SmallVector<Value> parts;
+  for (int64_t k = 0; k < count; ++k) {
+    Value part = vectors[0];
+    for (int64_t next = 1; next < count; ++next)
+      part = shuffle(b, loc, part, vectors[next], [&](int64_t l) {
+        int64_t size = cast<VectorType>(part.getType()).getNumElements(), source = l * count + k;
+        // From the first vector elements are still to be moved; those of others have been.
+        if (source / size == next)
+          return size + source % size;
+        return next == 1 && source < size ? source : l;
+      });
+    parts.push_back(part);
+  }
+  return parts;
 }
 
 /// `rows` is a square: vectors of as many elements as there are vectors.
@@ -159,6 +181,17 @@ void ProgramEmitter::emitTile(Statement &statement, Index write, Index writeCoun
       continue;
     const Storage &storage = program.storages[access.storage];
     SmallVector<Value> rows;
+    // A few elements that lie interleaved with nothing else (the colours of an image) need no square.
+    if (writeCount.isConstant() && writeCount.constant == size && readCount.isConstant() &&
+        readCount.constant <= mostInterleaved && readCount.constant < size &&
+        access.address.strides[statement.vectorLoop] == readCount.constant) {
+      lanes.mask = Value();
+      Index first = addressOf(statement, storage, access.address, Step{write, size, nullptr});
+      for (int64_t vector = 0; vector < readCount.constant; ++vector)
+        rows.push_back(lanes.load(storage.flat, lanes.add(first, vector * size), 1).value);
+      tiles.emplace_back(i, separate(b, loc, rows));
+      continue;
+    }
     Value mask = maskFor(readCount);
     for (int64_t row = 0; row < size; ++row) {
       if (writeCount.isConstant() && row >= writeCount.constant) {

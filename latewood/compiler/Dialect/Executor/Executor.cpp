@@ -346,11 +346,19 @@ OpFoldResult DimOp::fold(FoldAdaptor) {
   return extents->sizes[type.getDynamicDimIndex(dimension)];
 }
 
+// The host reads and writes its own memory; the device's is for engines.
+static LogicalResult verifyOnHost(Operation *op, TypeRange types) {
+  for (Type type : types)
+    if (auto memref = dyn_cast<MemRefType>(type); memref && memref.getMemorySpace())
+      return op->emitOpError() << "needs memory of the host, got " << type;
+  return success();
+}
+
 // What executor.load and executor.store share.
 static LogicalResult verifyElement(Operation *op, Type buffer, int64_t position, Type value) {
   auto type = cast<MemRefType>(buffer);
   // (C1)
-  if (failed(verifySized(op, type)))
+  if (failed(verifyOnHost(op, buffer)) || failed(verifySized(op, type)))
     return failure();
   // (C2)
   if (position < 0 || position >= type.getNumElements())
@@ -372,12 +380,12 @@ LogicalResult StoreOp::verify() {
 
 LogicalResult CopyOp::verify() {
   // (C1)
-  return verifyCanonical(*this, getSource().getType());
+  return failed(verifyOnHost(*this, getSource().getType())) ? failure() : verifyCanonical(*this, getSource().getType());
 }
 
 LogicalResult FillOp::verify() {
   // (C1)
-  if (failed(verifyCanonical(*this, getBuffer().getType())))
+  if (failed(verifyOnHost(*this, getBuffer().getType())) || failed(verifyCanonical(*this, getBuffer().getType())))
     return failure();
   // (C2)
   Type element = cast<MemRefType>(getBuffer().getType()).getElementType();

@@ -45,10 +45,10 @@ public:
       if (function.isExternal() || function.isPrivate() || !isDynamicNetwork(function))
         continue;
       if (!networks) {
-        OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
+        // Something else may have the name.
+        OpBuilder builder(&getContext());
         networks = ModuleOp::create(builder, function.getLoc(), "networks");
-        // A function may have the name.
-        SymbolTable(getOperation()).insert(networks);
+        SymbolTable(getOperation()).insert(networks, getOperation().getBody()->begin());
       }
       outline(function, networks);
     }

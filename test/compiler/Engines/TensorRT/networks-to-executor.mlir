@@ -27,7 +27,7 @@ tensorrt.module @networks {
 // CHECK-LABEL: func.func @direct(
 // CHECK-NOT: executor.request
 // CHECK: executor.enqueue_alloc @found(%{{.*}}) slots [0] : (memref<4x6xi1>) -> (memref<2x?xi32>), (index)
-// LUA-LABEL: function direct(
+// LUA-LABEL: -- direct(
 // LUA: engine.enqueue_alloc({{.*}}, {0, 2})
 func.func @direct(%x: tensor<4x6xi1>) -> tensor<2x?xi32> {
   %0 = tensorrt.call_alloc @networks::@found(%x) : (tensor<4x6xi1>) -> tensor<2x?xi32>
@@ -39,7 +39,7 @@ func.func @direct(%x: tensor<4x6xi1>) -> tensor<2x?xi32> {
 // CHECK: %[[A:.*]], %{{.*}} = executor.enqueue_alloc @found(%{{.*}}) slots [-1] : (memref<4x6xi1>) -> (memref<2x?xi32, #plan.memory_space<device>>), (index)
 // CHECK: executor.enqueue_alloc @negated(%[[A]]) slots [0] : (memref<2x?xi32, #plan.memory_space<device>>) -> (memref<2x?xi32>), (index)
 // CHECK: executor.free %[[A]]
-// LUA-LABEL: function feeding(
+// LUA-LABEL: -- feeding(
 // LUA: engine.enqueue_alloc({{.*}}, {-2, 2})
 func.func @feeding(%x: tensor<4x6xi1>) -> tensor<2x?xi32> {
   %0 = tensorrt.call_alloc @networks::@found(%x) : (tensor<4x6xi1>) -> tensor<2x?xi32>
@@ -54,7 +54,7 @@ func.func @feeding(%x: tensor<4x6xi1>) -> tensor<2x?xi32> {
 // CHECK: executor.enqueue @exp(%{{.*}}) outs(%[[A]]) : memref<4xf32>, memref<4xf32, #plan.memory_space<device>>
 // CHECK: executor.enqueue @exp(%[[A]]) outs(%[[R]]) : memref<4xf32, #plan.memory_space<device>>, memref<4xf32>
 // CHECK: executor.free %[[A]]
-// LUA-LABEL: function given(
+// LUA-LABEL: -- given(
 // LUA: engine.alloc(16)
 func.func @given(%x: tensor<4xf32>) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>
@@ -65,9 +65,11 @@ func.func @given(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // Around the calls is the CPU, which gets the result on the host, with its extent.
 // CHECK-LABEL: func.func @mixed(
-// CHECK: %[[A:.*]], %[[N:.*]] = executor.enqueue_alloc @found(%{{.*}}) slots [-1] : (memref<4x6xi1>) -> (memref<2x?xi32>), (index)
-// CHECK: executor.request 0[%[[N]]] : memref<2x?xi32>
-// CHECK: executor.launch
+// CHECK: %[[A:.*]], %{{.*}} = executor.enqueue_alloc @found(%{{.*}}) slots [-1] : (memref<4x6xi1>) -> (memref<2x?xi32>), (index)
+// CHECK: %[[N:.*]] = executor.dim %[[A]], 1
+// CHECK: %[[R:.*]] = executor.request 0[%[[N]]] : memref<2x?xi32>
+// CHECK: executor.launch @cpu::@mixed_cluster_0(%[[A]], %[[N]], %[[R]])
+// CHECK: executor.free %[[A]]
 func.func @mixed(%x: tensor<4x6xi1>) -> tensor<2x?xi32> {
   %0 = tensorrt.call_alloc @networks::@found(%x) : (tensor<4x6xi1>) -> tensor<2x?xi32>
   %1 = stablehlo.popcnt %0 : tensor<2x?xi32>

@@ -43,7 +43,7 @@ public:
     OpBuilder atBegin = builder;
     SmallVector<Value> slots;
     for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
-      if (giveSlotToEngine(value, index) || requestInBranches(value, index)) {
+      if (giveSlotToEngine(value, index) || requestInBranches(value, index, function.getBody().front())) {
         slots.push_back(nullptr);
         continue;
       }
@@ -89,18 +89,19 @@ private:
     return true;
   }
 
-  // Lets the branches that give `value` ask for its memory, each with its extents. False: no branches do, or they have
-  // asked for other memory already.
-  bool requestInBranches(Value value, int64_t slot) {
+  // Lets the branches that give `value` ask for its memory, each with its extents. False: no branches in `around` do,
+  // or they have asked for other memory already.
+  bool requestInBranches(Value value, int64_t slot, Block &around) {
     if (auto shaped = value.getDefiningOp<plan::WithShapeOp>())
       value = shaped.getOperand();
     Operation *branches = value.getDefiningOp();
-    if (!isa_and_present<scf::IfOp, scf::IndexSwitchOp>(branches) || !pushed.insert(value).second)
+    if (!isa_and_present<scf::IfOp, scf::IndexSwitchOp>(branches) || branches->getBlock() != &around ||
+        !pushed.insert(value).second)
       return false;
     for (Region &region : branches->getRegions()) {
       Block &block = region.front();
       OpOperand &given = block.getTerminator()->getOpOperand(cast<OpResult>(value).getResultNumber());
-      if (requestInBranches(given.get(), slot))
+      if (requestInBranches(given.get(), slot, block))
         continue;
       OpBuilder builder = OpBuilder::atBlockBegin(&block);
       SmallVector<Value> sizes = getSizes(given.get(), builder);

@@ -65,7 +65,12 @@ LogicalResult ShapeMaterializer::visitHostBranches(Operation *op) {
       return failure();
     yielded.push_back(llvm::to_vector(block.getTerminator()->getOperands()));
   }
-  // One that all branches agree about is what it is around them; others are given by the branches.
+  auto isTaken = [&](size_t number) {
+    return isa<stablehlo::IfOp>(op)
+               ? selector
+               : scalars.compare(arith::CmpIPredicate::eq, selector, scalars.index(static_cast<int64_t>(number)));
+  };
+  // Extents that are known around the branches are chosen there; others are given by the branches.
   SmallVector<Type> types(op->getResultTypes());
   SmallVector<Extents> known;
   for (OpResult result : op->getResults()) {
@@ -79,10 +84,16 @@ LogicalResult ShapeMaterializer::visitHostBranches(Operation *op) {
         scalars.setAnchor(region.front().getTerminator());
         given.push_back(getExtent(values[result.getResultNumber()], dimension));
       }
-      bool isOutside = !op->isAncestor(given.front().getParentBlock()->getParentOp());
-      all.push_back(isOutside && llvm::all_equal(given) ? given.front() : Value());
-      if (all.back())
+      if (llvm::none_of(given, [&](Value extent) { return op->isAncestor(extent.getParentBlock()->getParentOp()); })) {
+        scalars.setAnchor(op);
+        Value chosen = given.back();
+        for (size_t number = given.size() - 1; number-- > 0;)
+          if (given[number] != chosen)
+            chosen = scalars.select(isTaken(number), given[number], chosen);
+        all.push_back(chosen);
         continue;
+      }
+      all.push_back(Value());
       types.push_back(scalars.index(0).getType());
       for (auto [values, extent] : llvm::zip_equal(yielded, given))
         values.push_back(extent);

@@ -302,50 +302,16 @@ LogicalResult ShapeMaterializer::visitBranches(Operation *op) {
     SmallVector<Extents> branches;
     for (Region &region : op->getRegions())
       branches.push_back(getExtents(region.front().getTerminator()->getOperand(result.getResultNumber())));
-    Extents all = branches.back();
-    for (auto [dimension, extent] : llvm::enumerate(all))
-      for (size_t number = branches.size() - 1; number-- > 0;) {
-        Value other = branches[number][dimension];
-        if (other == extent)
-          continue;
-        // What a branch computes nobody knows but the host.
-        if (op->isAncestor(other.getParentBlock()->getParentOp()) ||
-            op->isAncestor(extent.getParentBlock()->getParentOp())) {
-          plan.host(op);
-          extent = scalars.index(0);
-          continue;
-        }
-        Value selector = getElements(op->getOperand(0)).front();
-        Value isThis = isa<stablehlo::IfOp>(op)
-                           ? selector
-                           : scalars.compare(arith::CmpIPredicate::eq, selector,
-                                             scalars.constant(selector.getType(), APInt(32, number)));
-        extent = scalars.select(isThis, other, extent);
-      }
-    bool differs = llvm::any_of(branches, [&](const Extents &branch) { return branch != all; });
-    Value shaped = setExtents(result, all);
-    if (differs)
-      cutToShape(shaped, all);
+    // An engine gives one buffer or another, and knows the shape of neither; what a branch computes nobody else knows.
+    Extents all = branches.front();
+    if (!llvm::all_equal(branches) ||
+        llvm::any_of(all, [&](Value extent) { return op->isAncestor(extent.getParentBlock()->getParentOp()); })) {
+      plan.host(op);
+      all.assign(all.size(), scalars.index(0));
+    }
+    setExtents(result, all);
   }
   return success();
-}
-
-// Behind branches that give different shapes an engine sees one buffer or another, and the shape of neither: a slice of
-// the whole says which it is.
-void ShapeMaterializer::cutToShape(Value tensor, ArrayRef<Value> all) {
-  OpBuilder builder(tensor.getContext());
-  builder.setInsertionPointAfterValue(tensor);
-  Location loc = tensor.getLoc();
-  auto count = static_cast<int64_t>(all.size());
-  auto give = [&](ArrayRef<Value> values) -> Value {
-    Value place = tensor::EmptyOp::create(builder, loc, {count}, builder.getIndexType());
-    return plan::WithValuesOp::create(builder, loc, place.getType(), place, values);
-  };
-  SmallVector<Value> zeros(count, scalars.index(0)), ones(count, scalars.index(1));
-  Value starts = give(zeros), limits = give(all), strides = give(ones);
-  auto slice = stablehlo::RealDynamicSliceOp::create(builder, loc, tensor.getType(), tensor, starts, limits, strides);
-  tensor.replaceAllUsesExcept(slice, slice);
-  setExtents(slice, all);
 }
 
 LogicalResult ShapeMaterializer::visitWhile(stablehlo::WhileOp loop) {

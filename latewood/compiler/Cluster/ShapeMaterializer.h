@@ -73,7 +73,6 @@ private:
   mlir::LogicalResult visitBlock(mlir::Block &block);
   mlir::LogicalResult visit(mlir::Operation *op);
   mlir::LogicalResult visitBranches(mlir::Operation *op);
-  void cutToShape(mlir::Value tensor, mlir::ArrayRef<mlir::Value> all);
   mlir::LogicalResult visitWhile(stablehlo::WhileOp op);
   void visitAssert(plan::AssertOp op);
   void visitAllocatingCall(mlir::Operation *call);

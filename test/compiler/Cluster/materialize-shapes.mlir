@@ -147,7 +147,7 @@ func.func @branches(%x: tensor<?xf32>, %y: tensor<?xf32>, %p: tensor<i1>) -> ten
   plan.assert %ok, "too short: {0}"(%n) : tensor<i1>, tensor<i32>
   // CHECK: %[[Q:.*]] = tensor.extract %[[P]][] : tensor<i1>
   // CHECK: %[[E:.*]] = arith.select %[[Q]], %[[N]], %[[M]] : index
-  // CHECK: %[[R:.*]] = "stablehlo.if"(%[[P]])
+  // CHECK: %[[R:.*]] = scf.if %[[Q]] -> (tensor<?xf32>)
   // CHECK: plan.with_shape %[[R]](%[[E]])
   %0 = "stablehlo.if"(%p) ({
     stablehlo.return %x : tensor<?xf32>

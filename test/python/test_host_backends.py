@@ -320,6 +320,33 @@ def test_switch(program):
         assert run(np.int64(value))[0] == expected
 
 
+def test_extents_far_from_their_buffer(program):
+    """A long block is divided in Lua; what copies a buffer needs its extents, which it does not name."""
+    many = "\n".join(f"  %n{i + 1} = executor.add %n{i}, %one : index" for i in range(200))
+    run = program(
+        f"""func.func @main(%a: memref<?xi32>) attributes {{executor.results = [memref<?xi32>, memref<i64>]}} {{
+  %one = executor.scalar 1 : index
+  %d = executor.dim %a, 0 : memref<?xi32>
+  %n0 = executor.add %d, %one : index
+  %m = executor.sub %n0, %one : index
+  %t = executor.alloc[%m] : memref<?xi32>
+  %v = executor.view %a[%m] : memref<?xi32> to memref<?xi32>
+{many}
+  executor.copy %v to %t : memref<?xi32>
+  %0 = executor.request 0[%d] : memref<?xi32>
+  executor.copy %t to %0 : memref<?xi32>
+  executor.free %t : memref<?xi32>
+  %1 = executor.request 1 : memref<i64>
+  %k = executor.cast_s %n200 : index to i64
+  executor.store %k to %1 at 0 : i64 to memref<i64>
+  return
+}}"""
+    )
+    got = run(np.arange(7, dtype=np.int32))
+    np.testing.assert_array_equal(got[0], np.arange(7))
+    assert got[1] == 208
+
+
 def test_loop_that_allocates(program):
     """The buffer that is carried is a new one in each iteration; an assertion in one of them ends the call."""
     run = program(

@@ -163,13 +163,23 @@ private:
 
   //===--- Values ------------------------------------------------------------------------------------------------===//
 
-  // True if `value` must outlive the part of the block that it is made in.
+  // True if `value` must outlive the part of the block that it is made in: it is used in another one, or is an extent
+  // of a buffer that is.
   bool leavesPart(Value value) {
     Operation *op = value.getDefiningOp();
     if (!op)
       return false;
-    return llvm::any_of(op->getResult(cast<OpResult>(value).getResultNumber()).getUsers(), [&](Operation *user) {
+    auto isElsewhere = [&](Operation *user) {
       return partOf.lookup(op->getBlock()->findAncestorOpInBlock(*user)) != partOf.lookup(op);
+    };
+    auto isUsedElsewhere = [&](ValueRange values) {
+      return llvm::any_of(values, [&](Value value) { return llvm::any_of(value.getUsers(), isElsewhere); });
+    };
+    if (isa<executor::EnqueueAllocOp>(op))
+      return isUsedElsewhere(op->getResults());
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      return isElsewhere(user) || (isa<executor::RequestOp, executor::AllocOp, executor::ViewOp>(user) &&
+                                   isUsedElsewhere(user->getResults()));
     });
   }
 

@@ -122,9 +122,10 @@ public:
         changed = true;
       }
     } while (changed);
-    // A computation that a call named is a function that ends as a region does; nobody can call it.
+    // A computation that a call named may be a function that ends as a region does; nobody can call it.
     for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
-      if (!function.isExternal() && isa<stablehlo::ReturnOp>(function.getBody().back().getTerminator()) &&
+      if (!function.isExternal() &&
+          (function.isPrivate() || isa<stablehlo::ReturnOp>(function.getBody().back().getTerminator())) &&
           SymbolTable::symbolKnownUseEmpty(function, getOperation()))
         function.erase();
   }

@@ -5,9 +5,9 @@
 // as it is for an engine that computes with them.
 //
 // A reduce_window of computed attributes is a call. Its padding becomes an operation of its own. A window of computed
-// size is known in one form, a sum (or maximum...) of all elements so far: the window reaches back by its own size,
-// which is that of the dimension. That is also the meaning of a window longer than any dimension, which has a constant
-// size.
+// size is mostly a sum (or maximum...) of all elements so far: the window reaches back by its own size, which is that
+// of the dimension. That is also the meaning of a window longer than any dimension, which has a constant size. Any
+// other is a loop over the window's elements, each of which is combined for all places at once.
 
 #include "latewood/compiler/Dialect/Plan/Plan.h"
 #include "latewood/compiler/Dialect/StableHLO/Shapes.h"
@@ -208,6 +208,73 @@ LogicalResult assertReach(Operation *op, Term size, Value operand, int64_t dim) 
   return success();
 }
 
+/// A window of which anything may be computed: its elements, one after the other, each for all places at once.
+Results combineShifted(Builder &b, Operation *op, func::FuncOp computation) {
+  int64_t count = op->getNumResults();
+  ValueRange inputs = op->getOperands().take_front(count), inits = op->getOperands().slice(count, count);
+  ValueRange lists = op->getOperands().drop_front(2 * count);
+  auto rank = cast<RankedTensorType>(inputs.front().getType()).getRank();
+  Type i64 = b.getI64Type();
+  auto vector = [&](unsigned number) {
+    return convert(reshape(Tensor(b, lists[number]), {number == 4 ? 2 * rank : rank}), i64);
+  };
+  auto at = [](const Tensor &list, int64_t i) { return reshape(slice(list, 0, i, i + 1), {}); };
+  auto join = [](ArrayRef<Tensor> numbers) {
+    return concatenate(llvm::map_to_vector(numbers, [](const Tensor &x) { return reshape(x, {1}); }), 0);
+  };
+  Tensor sizes = vector(0), strides = vector(1), dilations = vector(3), padding = vector(4);
+  Tensor interior = vector(2) - 1.0;
+  SmallVector<Tensor> low, high;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    low.push_back(at(padding, 2 * dim));
+    high.push_back(at(padding, 2 * dim + 1));
+  }
+  SmallVector<Value> padded;
+  for (auto [input, init] : llvm::zip_equal(inputs, inits)) {
+    auto type = cast<RankedTensorType>(input.getType()).clone(SmallVector<int64_t>(rank, ShapedType::kDynamic));
+    padded.push_back(stablehlo::DynamicPadOp::create(b, type, input, init, join(low), join(high), interior));
+  }
+  // How many places there are along each dimension, and from the first to the last of them.
+  Tensor zero = scalar(b, i64, 0), one = scalar(b, i64, 1), total = one;
+  SmallVector<Tensor> places, reaches;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    Tensor size = at(sizes, dim), stride = at(strides, dim);
+    Tensor free = convert(extentOf(Tensor(b, padded.front()), dim), i64) - ((size - one) * at(dilations, dim) + one);
+    places.push_back(select(free < zero, zero, free / stride + one));
+    reaches.push_back(select(free < zero, zero, free / stride * stride + one));
+    total = total * size;
+  }
+  SmallVector<Tensor> state = {zero};
+  for (auto [init, type] : llvm::zip_equal(inits, op->getResultTypes()))
+    state.push_back(Tensor(b, stablehlo::DynamicBroadcastInDimOp::create(b, type, init, join(places),
+                                                                         ArrayRef<int64_t>(), nullptr, nullptr)));
+  auto goesOn = [&](ArrayRef<Tensor> values) { return values[0] < total; };
+  auto step = [&](ArrayRef<Tensor> values) {
+    SmallVector<Tensor> starts(rank), limits(rank);
+    Tensor rest = values[0];
+    for (int64_t dim = rank - 1; dim >= 0; --dim) {
+      starts[dim] = remainder(rest, at(sizes, dim)) * at(dilations, dim);
+      limits[dim] = starts[dim] + reaches[dim];
+      rest = rest / at(sizes, dim);
+    }
+    SmallVector<Value> operands(ValueRange(SmallVector<Value>(values.drop_front().begin(), values.end())));
+    for (auto [value, type] : llvm::zip_equal(padded, op->getResultTypes()))
+      operands.push_back(stablehlo::RealDynamicSliceOp::create(b, type, value, join(starts), join(limits), strides));
+    SmallVector<Tensor> next = {values[0] + one};
+    for (int64_t i = 0; i < count; ++i) {
+      auto map =
+          stablehlo::MapOp::create(b, op->getResultTypes()[i], operands, llvm::to_vector(llvm::seq<int64_t>(0, rank)));
+      cloneComputation(b, computation, map->getRegion(0));
+      Operation *end = map->getRegion(0).front().getTerminator();
+      end->setOperands(SmallVector<Value>{end->getOperand(i)});
+      next.push_back(Tensor(b, map->getResult(0)));
+    }
+    return next;
+  };
+  SmallVector<Tensor> results = whileLoop(b, state, goesOn, step);
+  return SmallVector<Value>(results.begin() + 1, results.end());
+}
+
 Results expandReduceWindow(Builder &b, Operation *op) {
   auto call = cast<stablehlo::CustomCallOp>(op);
   func::FuncOp computation = findComputation(call);
@@ -236,9 +303,10 @@ Results expandReduceWindow(Builder &b, Operation *op) {
   for (auto [i, pad] : llvm::enumerate(padding))
     pad = evaluateElement(lists[4], i).value_or(ShapedType::kDynamic);
   if (!stride || !base || !dilation)
-    return op->emitError("a reduce_window whose strides or dilations are computed is not supported");
+    return combineShifted(b, op, computation);
 
   // Windows of computed size: of all elements so far, or from here on.
+  SmallVector<std::pair<int64_t, Term>> whole;
   for (int64_t dim = 0; dim < rank; ++dim) {
     if (!isDynamic(size[dim]))
       continue;
@@ -248,14 +316,18 @@ Results expandReduceWindow(Builder &b, Operation *op) {
     std::optional<Term> reach = findTerm(lists[4], isForward ? 2 * dim : 2 * dim + 1);
     if (!length || !reach || !isPlain || (!isForward && padding[2 * dim] != 0) || !length->isSameValueAs(*reach) ||
         reach->more != length->more - 1)
-      return op->emitError(
-          "a reduce_window of computed size is supported only where it reaches over the whole dimension");
-    if (failed(assertReach(op, *length, inputs.front(), dim)))
-      return failure();
+      return combineShifted(b, op, computation);
+    whole.push_back({dim, *length});
     size[dim] = stablehlo::kWholeWindow;
     padding[2 * dim] = isForward ? stablehlo::kWholeWindow - 1 : 0;
     padding[2 * dim + 1] = isForward ? 0 : stablehlo::kWholeWindow - 1;
   }
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if ((isDynamic(padding[2 * dim]) || isDynamic(padding[2 * dim + 1])) && (*base)[dim] != 1)
+      return combineShifted(b, op, computation);
+  for (auto &[dim, length] : whole)
+    if (failed(assertReach(op, length, inputs.front(), dim)))
+      return failure();
 
   // Computed paddings.
   SmallVector<Value> padded(inputs);
@@ -277,8 +349,6 @@ Results expandReduceWindow(Builder &b, Operation *op) {
     SmallVector<int64_t> shape(type.getShape());
     for (int64_t dim = 0; dim < rank; ++dim)
       if (isDynamic(padding[2 * dim]) || isDynamic(padding[2 * dim + 1])) {
-        if ((*base)[dim] != 1)
-          return op->emitError("a reduce_window with a computed padding and a dilated base is not supported");
         shape[dim] = ShapedType::kDynamic;
         padding[2 * dim] = padding[2 * dim + 1] = 0;
       }

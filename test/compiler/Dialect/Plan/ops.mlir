@@ -57,9 +57,11 @@ module attributes {plan.target = #plan.target<triple = "x86_64-unknown-linux-gnu
 
   // CHECK-LABEL: func.func @shapes(
   // CHECK-SAME: %[[A:.*]]: tensor<?x64xf32> {plan.bounds = #plan.bounds<min = [1, 64], opt = [8, 64], max = [512, 64]>},
-  // CHECK-SAME: %[[N:.*]]: index, %[[M:.*]]: i64, %[[S:.*]]: tensor<2xi64>)
+  // CHECK-SAME: %[[N:.*]]: index, %[[M:.*]]: i64, %[[S:.*]]: tensor<2xi64>, %[[B:.*]]: memref<?x64xf32>)
   func.func @shapes(%a: tensor<?x64xf32> {plan.bounds = #plan.bounds<min = [1, 64], opt = [8, 64], max = [512, 64]>},
-                    %n: index, %m: i64, %s: tensor<2xi64>) {
+                    %n: index, %m: i64, %s: tensor<2xi64>, %buffer: memref<?x64xf32>) {
+    // CHECK: plan.with_shape %[[B]](%[[N]]) : memref<?x64xf32>
+    %w = plan.with_shape %buffer(%n) : memref<?x64xf32>
     // CHECK: %[[X:.*]] = plan.with_shape %[[A]](%[[N]]) : tensor<?x64xf32>
     %x = plan.with_shape %a(%n) : tensor<?x64xf32>
     // CHECK: plan.with_values %[[S]](%[[M]], %[[M]]) : tensor<2xi64>, i64, i64

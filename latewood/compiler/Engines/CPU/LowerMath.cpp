@@ -4,8 +4,8 @@
 //
 // In: math and arith on scalars and one-dimensional vectors. Out: no operation of the math dialect and no remainder of
 // floats that LLVM would turn into a call of the C library (an image imports nothing); conversions between f32 and bf16
-// are integer code on vectors, because LLVM calls a function for each element; floor and ceiling divisions are spelled
-// out.
+// are integer code on vectors, because LLVM calls a function for each element; vectors of small integers are divided as
+// floats; floor and ceiling divisions are spelled out.
 
 #include "latewood/compiler/Engines/CPU/MathToLibrary.h"
 #include "latewood/compiler/Engines/CPU/Passes.h"
@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace latewood::cpu {
@@ -118,6 +119,41 @@ struct TruncateF64 : OpRewritePattern<arith::TruncFOp> {
   }
 };
 
+/// Vectors of integers of up to 32 bits are divided as floats of twice the precision: there is no such instruction for
+/// integers. A quotient that is no integer differs from the next one by more than the rounding. Constant divisors are
+/// better off with LLVM. Nobody divides by zero here: StableHLO's divisions have been guarded.
+template <typename OpTy, bool isSigned, bool isRemainder>
+struct DivideVectors : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
+    auto type = dyn_cast<VectorType>(op.getType());
+    auto element = type ? dyn_cast<IntegerType>(type.getElementType()) : IntegerType();
+    auto broadcast = op.getRhs().template getDefiningOp<vector::BroadcastOp>();
+    if (!element || element.getWidth() > 32 ||
+        matchPattern(broadcast ? broadcast.getSource() : op.getRhs(), m_Constant()))
+      return failure();
+    Location loc = op.getLoc();
+    Type number =
+        withElement(type, element.getWidth() > 16 ? Type(rewriter.getF64Type()) : Type(rewriter.getF32Type()));
+    auto toFloat = [&](Value value) -> Value {
+      if constexpr (isSigned)
+        return arith::SIToFPOp::create(rewriter, loc, number, value);
+      return arith::UIToFPOp::create(rewriter, loc, number, value);
+    };
+    Value exact = arith::DivFOp::create(rewriter, loc, toFloat(op.getLhs()), toFloat(op.getRhs()));
+    Value quotient;
+    if constexpr (isSigned)
+      quotient = arith::FPToSIOp::create(rewriter, loc, type, exact);
+    else
+      quotient = arith::FPToUIOp::create(rewriter, loc, type, exact);
+    if constexpr (isRemainder)
+      quotient = arith::SubIOp::create(rewriter, loc, op.getLhs(),
+                                       arith::MulIOp::create(rewriter, loc, quotient, op.getRhs()));
+    rewriter.replaceOp(op, quotient);
+    return success();
+  }
+};
+
 struct LowerMathPass : cpu::impl::LowerMathPassBase<LowerMathPass> {
   void runOnOperation() override {
     FailureOr<target::Target> target = getTargetOf(getOperation());
@@ -126,7 +162,9 @@ struct LowerMathPass : cpu::impl::LowerMathPassBase<LowerMathPass> {
     RewritePatternSet patterns(&getContext());
     populateMathToLibraryPatterns(patterns, *target);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
-    patterns.add<TruncateToBF16, ExtendFromBF16, TruncateF64>(&getContext());
+    patterns.add<TruncateToBF16, ExtendFromBF16, TruncateF64, DivideVectors<arith::DivSIOp, true, false>,
+                 DivideVectors<arith::DivUIOp, false, false>, DivideVectors<arith::RemSIOp, true, true>,
+                 DivideVectors<arith::RemUIOp, false, true>>(&getContext());
     GreedyRewriteConfig config;
     config.enableFolding(false).setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config)))

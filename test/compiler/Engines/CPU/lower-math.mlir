@@ -22,3 +22,26 @@ func.func @bf16(%x: vector<8xbf16>) -> vector<8xbf16> {
   %n = arith.truncf %s : vector<8xf32> to vector<8xbf16>
   return %n : vector<8xbf16>
 }
+
+// Tests that vectors of small integers are divided as floats of twice their precision, except by constants and in 64 bits.
+// CHECK-LABEL: func @divide
+// CHECK-SAME: %[[X:.*]]: vector<8xi32>, %[[Y:.*]]: vector<8xi32>
+// CHECK-DAG: %[[F:.*]] = arith.sitofp %[[X]] : vector<8xi32> to vector<8xf64>
+// CHECK-DAG: %[[G:.*]] = arith.sitofp %[[Y]] : vector<8xi32> to vector<8xf64>
+// CHECK: %[[Q:.*]] = arith.divf %[[F]], %[[G]]
+// CHECK: %[[I:.*]] = arith.fptosi %[[Q]] : vector<8xf64> to vector<8xi32>
+// CHECK: %[[P:.*]] = arith.muli %[[I]], %[[Y]]
+// CHECK: arith.subi %[[X]], %[[P]]
+// CHECK: arith.uitofp %{{.+}} : vector<8xi16> to vector<8xf32>
+// CHECK: arith.fptoui %{{.+}} : vector<8xf32> to vector<8xi16>
+// CHECK: arith.divsi %[[X]], %{{.+}} : vector<8xi32>
+// CHECK: arith.divsi %{{.+}} : vector<8xi64>
+func.func @divide(%x: vector<8xi32>, %y: vector<8xi32>, %s: vector<8xi16>, %l: vector<8xi64>)
+    -> (vector<8xi32>, vector<8xi16>, vector<8xi32>, vector<8xi64>) {
+  %r = arith.remsi %x, %y : vector<8xi32>
+  %u = arith.divui %s, %s : vector<8xi16>
+  %seven = arith.constant dense<7> : vector<8xi32>
+  %c = arith.divsi %x, %seven : vector<8xi32>
+  %w = arith.divsi %l, %l : vector<8xi64>
+  return %r, %u, %c, %w : vector<8xi32>, vector<8xi16>, vector<8xi32>, vector<8xi64>
+}

@@ -93,10 +93,15 @@ def test_without_full_verification_nothing_crashes(file):
 # --- Tools --------------------------------------------------------------------------------------------------------------
 
 
-def no_space():
-    """Files cannot grow: what a full disk is to a program."""
+def no_space(most: int = 100):
+    """Files cannot grow beyond some bytes: what a full disk is to a program."""
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+
+
+def little_space():
+    """Enough for the files in memory that the linker writes, not for an executable with a large constant."""
+    no_space(200000)
 
 
 @pytest.fixture
@@ -120,15 +125,21 @@ def test_a_full_disk_leaves_what_was_there(tool, add_text, add, tmp_path):
     for name in ("x.lwx", "x.npz", "x.npy", "x.json", "x.html", "x.mlir"):
         (folder / name).write_text("as it was")
     compiled = ("latewood-compile", program)
-    for command in (
-        (*compiled, "-o", folder / "x.lwx"),
-        (*compiled, "-o", folder / "x.mlir", "--until=input"),
-        (*compiled, "-o", os.devnull, f"--report={folder / 'x.html'}"),
-        ("latewood-run", executable, "--random", "--output", folder / "x.npz"),
-        ("latewood-run", executable, "--random", "--output", folder / "x.npy"),
-        ("latewood-run", executable, "--random", "--trace", folder / "x.json"),
+    large = tmp_path / "large.mlir"
+    elements = np.arange(100000, dtype=np.float32).tobytes().hex().upper()
+    large.write_text(
+        "func.func public @main() -> tensor<100000xf32> {\n"
+        f'  %c = stablehlo.constant dense<"0x{elements}"> : tensor<100000xf32>\n  return %c : tensor<100000xf32>\n}}'
+    )
+    for command, limit in (
+        (("latewood-compile", large, "-o", folder / "x.lwx"), little_space),
+        ((*compiled, "-o", folder / "x.mlir", "--until=input"), no_space),
+        ((*compiled, "-o", os.devnull, "--until=input", f"--report={folder / 'x.html'}"), no_space),
+        (("latewood-run", executable, "--random", "--output", folder / "x.npz"), no_space),
+        (("latewood-run", executable, "--random", "--output", folder / "x.npy"), no_space),
+        (("latewood-run", executable, "--random", "--trace", folder / "x.json"), no_space),
     ):
-        text = tool(*command, preexec_fn=no_space)
+        text = tool(*command, preexec_fn=limit)
         assert text.count("\n") == 1 and "cannot write" in text and "File too large" in text, text
     assert {path.name: path.read_text() for path in folder.iterdir()} == {
         name: "as it was" for name in ("x.lwx", "x.npz", "x.npy", "x.json", "x.html", "x.mlir")
@@ -154,7 +165,11 @@ def test_dumps_that_cannot_be_written(tool, add_text, tmp_path):
     arguments = ("latewood-compile", program, "-o", output, "--target=x86-64-v3")
     assert "Not a directory" in tool(*arguments, f"--dump-dir={program}")
     assert "File too large" in tool(*arguments, f"--dump-dir={tmp_path / 'dumps'}", preexec_fn=no_space)
-    program.write_text(add_text.replace("stablehlo.add", "stablehlo.custom_call @nobody"))
+    program.write_text(
+        add_text.replace(
+            "stablehlo.add %a, %b :", "stablehlo.custom_call @nobody(%a, %b) : (tensor<4xf32>, tensor<4xf32>) ->"
+        )
+    )
     text = tool(*arguments, f"--reproducer={tmp_path}/no/such/folder")
     assert "nobody" in text and "No such file or directory" in text
     assert not output.exists()

@@ -208,7 +208,6 @@ class TestEnginesWithoutWeights:
         assert all(float(line.split()[3]) == pytest.approx(other[0, 0], abs=1e-5) for line in lines)
 
     def test_weights_that_the_program_does_not_have(self, stand_in, tmp_path):
-        executable = self.executable(tmp_path, normal(8, 3))
         stand_in.standin_need_weights(b"w0,w7")
         with pytest.raises(latewood.LatewoodError, match="needs 'w7', which the file has not"):
-            executable(normal(4, 8))
+            self.executable(tmp_path, normal(8, 3))(normal(4, 8))

@@ -302,7 +302,8 @@ TEST_F(FaultInjectionTest, DynamicShapesTemporariesAndLoops) {
         // A new session: the workspace is kept otherwise.
         session = *Session::create(session->client(), session->executable());
       });
-  Ref<ScalarValue> length = *client.createScalar(ElementType::i64, std::array<int64_t, 1>{5}.data());
+  int64_t generations = 5;
+  Ref<ScalarValue> length = *client.createScalar(ElementType::i64, &generations);
   walk(
       "a loop that makes what it carries anew",
       [&]() -> Status {

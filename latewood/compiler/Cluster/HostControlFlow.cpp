@@ -262,7 +262,8 @@ static bool servesOnlyItself(scf::WhileOp loop, unsigned number) {
   return true;
 }
 
-static void dropUnused(scf::WhileOp loop) {
+// False: nothing is carried in vain.
+static bool dropUnused(scf::WhileOp loop) {
   scf::ConditionOp condition = loop.getConditionOp();
   SmallVector<unsigned> kept, dropped;
   for (unsigned number = 0; number < loop.getNumResults(); ++number) {
@@ -272,7 +273,7 @@ static void dropUnused(scf::WhileOp loop) {
     (isUnused ? dropped : kept).push_back(number);
   }
   if (dropped.empty())
-    return;
+    return false;
   for (unsigned number : llvm::reverse(dropped)) {
     loop.getYieldOp()->eraseOperand(number);
     condition.getArgsMutable().erase(number);
@@ -295,16 +296,17 @@ static void dropUnused(scf::WhileOp loop) {
   for (auto [number, result] : llvm::zip_equal(kept, smaller.getResults()))
     loop.getResult(number).replaceAllUsesWith(result);
   loop.erase();
+  return true;
 }
 
-// Results of branches that nobody uses.
-static void dropUnused(Operation *branches) {
+// Results of branches that nobody uses. False: there are none.
+static bool dropUnused(Operation *branches) {
   SmallVector<OpResult> kept;
   for (OpResult result : branches->getResults())
     if (!result.use_empty())
       kept.push_back(result);
   if (kept.size() == branches->getNumResults())
-    return;
+    return false;
   OperationState state(branches->getLoc(), branches->getName(), branches->getOperands(),
                        llvm::map_to_vector(kept, [](OpResult result) { return result.getType(); }),
                        branches->getAttrs());
@@ -320,20 +322,18 @@ static void dropUnused(Operation *branches) {
   for (auto [old, result] : llvm::zip_equal(kept, smaller->getResults()))
     old.replaceAllUsesWith(result);
   branches->erase();
+  return true;
 }
 
 void dropUnusedCarried(func::FuncOp function) {
-  SmallVector<Operation *> all;
-  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (isa<scf::WhileOp, scf::IfOp, scf::IndexSwitchOp>(op))
-      all.push_back(op);
-  });
-  // An outer one first: an inner one may be what computes a value that nobody needs.
-  for (Operation *op : all)
-    if (auto loop = dyn_cast<scf::WhileOp>(op))
-      dropUnused(loop);
-    else
-      dropUnused(op);
+  // An outer one first: an inner one may be what computes a value that nobody needs, and is gone with it.
+  auto dropOne = [](Operation *op) {
+    auto loop = dyn_cast<scf::WhileOp>(op);
+    bool dropped = loop ? dropUnused(loop) : isa<scf::IfOp, scf::IndexSwitchOp>(op) && dropUnused(op);
+    return dropped ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  while (function.walk<WalkOrder::PreOrder>(dropOne).wasInterrupted()) {
+  }
 }
 
 } // namespace latewood::cluster

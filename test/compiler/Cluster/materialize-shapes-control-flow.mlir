@@ -114,3 +114,27 @@ func.func @switch(%k: tensor<i32>, %n: tensor<1xi64>, %x: tensor<?xi64>) -> tens
   }) : (tensor<i32>) -> tensor<?xi64>
   return %r : tensor<?xi64>
 }
+
+// -----
+
+// Tests that what is carried for nothing is gone with what computes it, branches and loops included.
+// CHECK-LABEL: func.func @in_vain(
+// CHECK: scf.while (%{{.*}}, %{{.*}}) : (tensor<?xf32>, index) -> (tensor<?xf32>, index)
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @in_vain(%x: tensor<?xf32>, %p: tensor<i1>) -> tensor<?xf32> {
+  %r:2 = stablehlo.while(%y = %x, %z = %x) : tensor<?xf32>, tensor<?xf32>
+  cond {
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %0 = stablehlo.concatenate %y, %y, dim = 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+    %1:2 = "stablehlo.if"(%p) ({
+      %2 = stablehlo.concatenate %z, %y, dim = 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+      stablehlo.return %2, %y : tensor<?xf32>, tensor<?xf32>
+    }, {
+      stablehlo.return %z, %z : tensor<?xf32>, tensor<?xf32>
+    }) : (tensor<i1>) -> (tensor<?xf32>, tensor<?xf32>)
+    stablehlo.return %0, %y : tensor<?xf32>, tensor<?xf32>
+  }
+  return %r#0 : tensor<?xf32>
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How a verifier of this dialect says which constraint of a layer does not hold. Results are inferred before there is an
-// op, so what is reported has a name and a location.
+// How a verifier of this dialect says which constraint of a layer does not hold. Results are inferred before there is
+// an op, so what is reported has a name and a location.
 
 #ifndef LATEWOOD_COMPILER_DIALECT_TENSORRT_CONSTRAINTREPORT_H
 #define LATEWOOD_COMPILER_DIALECT_TENSORRT_CONSTRAINTREPORT_H

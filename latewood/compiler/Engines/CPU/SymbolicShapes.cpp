@@ -161,10 +161,16 @@ static std::optional<Shape> shapeOfResult(OpResult result) {
     return getSymbolicShape(loop.getInitArgs()[result.getResultNumber()]);
   if (auto loop = dyn_cast<scf::WhileOp>(op))
     return getSymbolicShape(loop.getConditionOp().getArgs()[result.getResultNumber()]);
-  if (auto branch = dyn_cast<scf::IfOp>(op)) {
-    std::optional<Shape> then = getSymbolicShape(branch.thenYield().getOperand(result.getResultNumber()));
-    std::optional<Shape> otherwise = getSymbolicShape(branch.elseYield().getOperand(result.getResultNumber()));
-    return then == otherwise ? then : std::nullopt;
+  if (isa<scf::IfOp, scf::IndexSwitchOp>(op)) {
+    std::optional<Shape> common;
+    for (Region &region : op->getRegions()) {
+      std::optional<Shape> given =
+          getSymbolicShape(region.front().getTerminator()->getOperand(result.getResultNumber()));
+      if (!given || (common && *common != *given))
+        return std::nullopt;
+      common = std::move(given);
+    }
+    return common;
   }
   if (auto shaped = dyn_cast<plan::WithShapeOp>(op))
     return toShape(type, shaped.getExtents());

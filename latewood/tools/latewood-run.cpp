@@ -396,14 +396,17 @@ Status run(const Options &options, Clock::time_point start) {
   printShapes("argument", arguments);
 
   std::vector<Ref<Value>> results(function->results.size()), destinations(results.size());
-  if (options.destinations)
+  if (options.destinations) {
+    // Most dynamic shapes follow from those of the arguments.
+    LATEWOOD_ASSIGN_OR_RETURN(std::vector<std::vector<int64_t>> shapes,
+                              session->outputShapes(function->name, arguments));
     for (size_t i = 0; i < destinations.size(); ++i) {
-      const ValueSignature &signature = function->results[i];
-      if (!signature.hasStaticShape())
+      if (std::any_of(shapes[i].begin(), shapes[i].end(), [](int64_t extent) { return extent < 0; }))
         return invalidArgument("--destinations: result " + std::to_string(i) + " has the shape " +
-                               shapeText(signature.shape) + ", which is known only after the call");
-      LATEWOOD_ASSIGN_OR_RETURN(destinations[i], client->createMemRef(signature.elementType, signature.shape));
+                               shapeText(shapes[i]) + ", which is known only after the call");
+      LATEWOOD_ASSIGN_OR_RETURN(destinations[i], client->createMemRef(function->results[i].elementType, shapes[i]));
     }
+  }
   std::vector<double> times;
   times.reserve(static_cast<size_t>(std::min<int64_t>(options.repeat, 1 << 16)));
   double startup = 0;

@@ -90,3 +90,27 @@ def test_what_is_no_file_of_its_own_is_written_in_place(build, add, add_text, tm
         add.save(f"/proc/self/fd/{write_end}")
     with os.fdopen(read, "rb") as pipe:
         assert pipe.read() == add.serialize()
+
+
+def test_destinations_of_dynamic_results(tools, tmp_path):
+    """The tool makes buffers of the shapes that follow from the arguments, as a caller would."""
+    program, x, y, out = (tmp_path / name for name in ("p.mlir", "x.npy", "y.npy", "out.npz"))
+    program.write_text(
+        """
+func.func @main(%x: tensor<?x2xf32>, %y: tensor<?x2xf32>) -> (tensor<?x2xf32>, tensor<?x2xf32>, tensor<2xf32>) {
+  %0 = stablehlo.concatenate %x, %y, dim = 0 : (tensor<?x2xf32>, tensor<?x2xf32>) -> tensor<?x2xf32>
+  %1 = stablehlo.negate %y : tensor<?x2xf32>
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %2 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [0] : (tensor<?x2xf32>, tensor<f32>) -> tensor<2xf32>
+  return %0, %1, %2 : tensor<?x2xf32>, tensor<?x2xf32>, tensor<2xf32>
+}
+"""
+    )
+    a, b = np.arange(6, dtype=np.float32).reshape(3, 2), np.arange(2, dtype=np.float32).reshape(1, 2)
+    np.save(x, a)
+    np.save(y, b)
+    tools("latewood-compile", program, "-o", tmp_path / "p.lwx")
+    tools("latewood-run", tmp_path / "p.lwx", "--input", x, "--input", y, "--output", out, "--destinations")
+    with np.load(out) as results:
+        for name, expected in zip(results.files, (np.concatenate([a, b]), -b, a.sum(0)), strict=True):
+            np.testing.assert_array_equal(results[name], expected)

@@ -236,6 +236,30 @@ struct ReleaseToCall : ConvertOpToLLVMPattern<ReleaseOp> {
   }
 };
 
+/// One lane is stored as a scalar. (LLVM 22 makes the same of a masked store whose mask is constant; where the vector
+/// has been truncated, it then stores the whole element that was there before, over its neighbours.)
+struct StoreSingleLane : OpRewritePattern<vector::MaskedStoreOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(vector::MaskedStoreOp op, PatternRewriter &rewriter) const override {
+    DenseElementsAttr mask;
+    if (!matchPattern(op.getMask(), m_Constant(&mask)) || op.getVectorType().getRank() != 1)
+      return failure();
+    SmallVector<bool> lanes(mask.getValues<bool>());
+    if (llvm::count(lanes, true) != 1)
+      return failure();
+    int64_t lane = llvm::find(lanes, true) - lanes.begin();
+    Location loc = op.getLoc();
+    SmallVector<Value> indices(op.getIndices());
+    if (lane != 0)
+      indices.back() =
+          arith::AddIOp::create(rewriter, loc, indices.back(), arith::ConstantIndexOp::create(rewriter, loc, lane));
+    Value element = vector::ExtractOp::create(rewriter, loc, op.getValueToStore(), lane);
+    rewriter.replaceOpWithNewOp<memref::StoreOp>(op, element, op.getBase(), indices);
+    return success();
+  }
+};
+
 struct ConvertCPUToLLVMPass : cpu::impl::ConvertCPUToLLVMPassBase<ConvertCPUToLLVMPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
@@ -364,10 +388,24 @@ struct ConvertCPUToLLVMPass : cpu::impl::ConvertCPUToLLVMPassBase<ConvertCPUToLL
     vector::populateVectorShapeCastLoweringPatterns(patterns);
     vector::populateVectorTransposeLoweringPatterns(patterns, vector::VectorTransposeLowering::Shuffle1D);
     vector::populateVectorBitCastLoweringPatterns(patterns);
+    patterns.add<StoreSingleLane>(&getContext());
     return applyPatternsGreedily(module, std::move(patterns));
   }
 
+  /// Keeps truncated vectors and what they are loaded from apart. (LLVM 22 takes an element of the truncation of a
+  /// loaded vector for what is in memory at the place that the element has in the narrow vector; freeze is nothing to
+  /// the machine, and hides the load.)
+  static void freezeBeforeTruncation(ModuleOp module) {
+    module.walk([](LLVM::TruncOp op) {
+      if (!isa<VectorType>(op.getType()))
+        return;
+      OpBuilder builder(op);
+      op.getArgMutable().assign(LLVM::FreezeOp::create(builder, op.getLoc(), op.getArg()));
+    });
+  }
+
   void finish(ModuleOp module) {
+    freezeBeforeTruncation(module);
     // A buffer was a descriptor, taken apart where it is used: only the pointer is left of it.
     module.walk([&](LLVM::ExtractValueOp op) {
       Operation *container = op.getContainer().getDefiningOp();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// sort: a merge sort from the bottom up, with the comparator's code in its innermost loop.
+// sort: long rows by one key are sorted by its digits (StableHLOToLinalgRadixSort.cpp). Whatever else there is, a merge
+// sort from the bottom up, with the comparator's code in its innermost loop.
 //
 //   for each row of the other dimensions
 //     copy the row into a first set of buffers
@@ -26,6 +27,7 @@
 #include "latewood/compiler/Dialect/StableHLO/StableHLO.h"
 #include "latewood/compiler/Engines/CPU/StableHLOToLinalg.h"
 #include "latewood/compiler/Engines/CPU/StableHLOToLinalgLoops.h"
+#include "latewood/compiler/Engines/CPU/StableHLOToLinalgRadixSort.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -41,6 +43,8 @@ using Builder = ImplicitLocOpBuilder;
 /// Elements of a chunk, a power of 4: two sets of buffers stay in the cache. And the rows from which on one thread per
 /// row is enough.
 constexpr int64_t chunkLength = 1 << 12, manyRows = 8;
+/// Rows that are long enough for chunks, and those that are for sorting by digits.
+constexpr int64_t longRow = 4 * chunkLength, longEnoughForDigits = 1 << 11;
 
 Value add(Builder &b, Value x, Value y) { return arith::AddIOp::create(b, x, y); }
 Value sub(Builder &b, Value x, Value y) { return arith::SubIOp::create(b, x, y); }
@@ -90,13 +94,20 @@ public:
       upper.push_back(cpu::toValue(b, other));
       rows *= getConstantIntValue(other).value_or(manyRows);
     }
-    bool inChunks = rows < manyRows && getConstantIntValue(extent).value_or(4 * chunkLength) >= 4 * chunkLength;
+    int64_t known = getConstantIntValue(extent).value_or(rows < manyRows ? longRow : 0);
+    bool inChunks = rows < manyRows && known >= longRow;
+    std::optional<cpu::SortKey> key = known >= longEnoughForDigits ? cpu::matchSortKey(op) : std::nullopt;
     SmallVector<Value> empty, lower(upper.size(), zero), steps(upper.size(), one);
     for (Value input : inputs)
       empty.push_back(cpu::makeEmpty(b, cast<RankedTensorType>(input.getType()), extents));
     auto each = [&](OpBuilder &nested, Location loc, ValueRange row, ValueRange values) -> scf::ValueVector {
       Builder inner(loc, nested);
-      SmallVector<Value> sorted = inChunks ? sortInChunks(inner, row, values) : sortRow(inner, row, values);
+      SmallVector<Value> sorted;
+      if (key)
+        sorted = cpu::makeRadixSort(inner, {op, *key, inputs, extent, captured, inChunks}, values,
+                                    [&](Value place) { return inRow(row, place); });
+      else
+        sorted = inChunks ? sortInChunks(inner, row, values) : sortRow(inner, row, values);
       return scf::ValueVector(sorted.begin(), sorted.end());
     };
     return scf::buildLoopNest(b, op.getLoc(), lower, upper, steps, empty, each).results;

@@ -136,13 +136,27 @@ private:
   }
 
   LogicalResult convertOp(memref::CopyOp copy) {
-    if (copy.getSource().getType() != copy.getTarget().getType())
-      return copy.emitError() << "copies " << copy.getSource().getType() << " to " << copy.getTarget().getType()
+    Value source = copy.getSource();
+    auto from = dyn_cast<MemRefType>(source.getType()), to = dyn_cast<MemRefType>(copy.getTarget().getType());
+    bool isWhole = from && to && succeeded(verifyCompatibleShape(from, to)) && from.getLayout().isIdentity() &&
+                   to.getLayout().isIdentity() && from.getElementType() == to.getElementType() &&
+                   from.getMemorySpace() == to.getMemorySpace();
+    if (from != to && !isWhole)
+      return copy.emitError() << "copies " << source.getType() << " to " << copy.getTarget().getType()
                               << "; the host copies whole buffers of one type";
-    if (TypedAttr number = getOnlyNumber(copy.getSource()))
+    if (TypedAttr number = getOnlyNumber(source)) {
       rewriter.replaceOpWithNewOp<executor::FillOp>(copy, copy.getTarget(), number);
-    else
-      rewriter.replaceOpWithNewOp<executor::CopyOp>(copy, copy.getSource(), copy.getTarget());
+      return success();
+    }
+    // One type may know an extent that the other does not.
+    if (from != to) {
+      SmallVector<Value> sizes;
+      for (int64_t dimension = 0; dimension < to.getRank(); ++dimension)
+        if (to.isDynamicDim(dimension))
+          sizes.push_back(dim(source, dimension));
+      source = executor::ViewOp::create(rewriter, copy.getLoc(), to, source, Value(), sizes);
+    }
+    rewriter.replaceOpWithNewOp<executor::CopyOp>(copy, source, copy.getTarget());
     return success();
   }
 

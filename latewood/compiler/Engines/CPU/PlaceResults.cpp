@@ -82,6 +82,11 @@ void carryInPlace(Operation *yield, Block *body, ArrayRef<Value> destinations) {
 bool pushDestination(OpOperand &use, Value destination) {
   Value value = use.get();
   OpBuilder builder(use.getOwner());
+  // The destination may know less of its shape than what is computed into it.
+  if (value.getType() != destination.getType()) {
+    builder.setInsertionPointAfterValue(destination);
+    destination = tensor::CastOp::create(builder, value.getLoc(), value.getType(), destination);
+  }
   auto materializeHere = [&](OpOperand &operand) {
     builder.setInsertionPoint(operand.getOwner());
     operand.set(
@@ -149,7 +154,11 @@ struct PlaceResultsPass : cpu::impl::PlaceResultsPassBase<PlaceResultsPass> {
       if (!pushDestination(op.getSourceMutable(), op.getDest()))
         continue;
       // A second write of what is there already would conflict with a loop that carries the destination.
-      op.getResult().replaceAllUsesWith(op.getSource());
+      OpBuilder builder(op);
+      Value placed = op.getSource();
+      if (placed.getType() != op.getResult().getType())
+        placed = tensor::CastOp::create(builder, op.getLoc(), op.getResult().getType(), placed);
+      op.getResult().replaceAllUsesWith(placed);
       op.erase();
     }
   }

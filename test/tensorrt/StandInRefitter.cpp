@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The stand-in's refitter. What weights an engine needs, a test says: `standin_need_weights("w0,w0.1,w2")`. What it got is
-// told by `standin_given_weights()`: a line for each, with its name, its type, the number of its elements, and the first.
+// The stand-in's refitter. What weights an engine needs, a test says: `standin_need_weights("w0,w0.1,w2")`. What it got
+// is told by `standin_given_weights()`: a line for each, with its name, its type, the number of its elements, and the
+// first.
 
 #include <NvInferRuntime.h>
 #include <cstring>

@@ -22,7 +22,8 @@ ArrayRef<OptionDescription> getOptionDescriptions() {
        "form of the host program: machine code (default), or Lua source that the runtime interprets"},
       {"tensorrt", "NAME=VALUE[,…]",
        "how engines of TensorRT are made: engines=DIR (kept there), export=DIR (networks, as programs), level=0…5, "
-       "capability=CC (GPUs of compute capability 86 is 8.6), workspace=BYTES, timing-cache=FILE, strip-weights, refit, allocate (results, in each run)"},
+       "capability=CC (GPUs of compute capability 86 is 8.6), workspace=BYTES, timing-cache=FILE, strip-weights, "
+       "refit, allocate (results, in each run)"},
       {"input", "stablehlo|tensorrt",
        "dialect that the program is written in: StableHLO (default), or TensorRT's layers"},
       {"target", "NAME", "machine that code is made for: native (default), x86-64-v3, x86-64-v4, or the name of a CPU"},
@@ -83,7 +84,8 @@ Expected<TensorRTOptions> TensorRTOptions::parse(StringRef text) {
       if (value.getAsInteger(10, options.workspace) || options.workspace < 0)
         return refuse("needs a number of bytes");
     } else {
-      return refuse("is unknown; there are allocate, capability, engines, export, level, refit, strip-weights, timing-cache, workspace");
+      return refuse("is unknown; there are allocate, capability, engines, export, level, refit, strip-weights, "
+                    "timing-cache, workspace");
     }
   }
   return options;
@@ -108,8 +110,8 @@ std::string TensorRTOptions::canonical() const {
 
 std::string TensorRTOptions::text() const {
   SmallVector<std::string> parts;
-  for (auto [name, value] : {std::pair("engines=", &engines), std::pair("export=", &exportTo),
-                             std::pair("timing-cache=", &timingCache)})
+  for (auto [name, value] :
+       {std::pair("engines=", &engines), std::pair("export=", &exportTo), std::pair("timing-cache=", &timingCache)})
     if (!value->empty())
       parts.push_back(name + *value);
   if (std::string others = canonical(); !others.empty())

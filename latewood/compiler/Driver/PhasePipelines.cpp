@@ -31,8 +31,7 @@ struct PhaseOptions : PassPipelineOptions<PhaseOptions> {
   Option<std::string> input{*this, "input", llvm::cl::desc("The dialect of the program: stablehlo or tensorrt"),
                             llvm::cl::init("stablehlo")};
 
-  Option<std::string> tensorrt{*this, "tensorrt",
-                               llvm::cl::desc("How engines of TensorRT are made (percent-encoded)")};
+  Option<std::string> tensorrt{*this, "tensorrt", llvm::cl::desc("How engines of TensorRT are made (percent-encoded)")};
 
   StableHLOToExecutableOptions get() const {
     StableHLOToExecutableOptions result;

@@ -123,8 +123,8 @@ Status openAll(Libraries &libraries) {
                        std::string(libraries.version / 10000 < NV_TENSORRT_MAJOR ? "too old: " : "too new: ") +
                        libraries.name + ", where this build of Latewood needs TensorRT " +
                        std::to_string(NV_TENSORRT_MAJOR) + "; install that, and let LATEWOOD_TENSORRT_LIBRARY name it");
-  libraries.createInferRefitter = reinterpret_cast<decltype(libraries.createInferRefitter)>(
-      dlsym(inference, "createInferRefitter_INTERNAL"));
+  libraries.createInferRefitter =
+      reinterpret_cast<decltype(libraries.createInferRefitter)>(dlsym(inference, "createInferRefitter_INTERNAL"));
   return find(inference, "TensorRT", "createInferRuntime_INTERNAL", libraries.createInferRuntime);
 }
 } // namespace

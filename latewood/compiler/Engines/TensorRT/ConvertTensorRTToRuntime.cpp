@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Behind the builder: who called a network runs its engine, in the same of the two ways. An allocating run gets no slots
-// yet: phase Bufferize knows which of its results the program returns.
+// Behind the builder: who called a network runs its engine, in the same of the two ways. An allocating run gets no
+// slots yet: phase Bufferize knows which of its results the program returns.
 //
 // In:  networks with their engines beside them, and calls of networks.
 // Out: runs of engines, and no networks.

@@ -30,10 +30,10 @@ func.func @mixed(%x: tensor<?xf32>) -> tensor<?xf32> {
 // -----
 
 // A program that calls its networks itself stays, and a name that is taken is made another.
-// CHECK: tensorrt.module @networks {
-// CHECK: func.func @f
 // CHECK: tensorrt.module @networks_0 {
 // CHECK: func.func @whole_network
+// CHECK: tensorrt.module @networks {
+// CHECK: func.func @f
 // CHECK: func.func @caller
 // CHECK: tensorrt.call_alloc @networks::@f
 // CHECK: func.func @whole

@@ -52,3 +52,22 @@ func.func @dynamic(%call: !llvm.ptr, %x: memref<3x?xf32> {plan.extents = array<i
   cpu.release %m : memref<?xi8>
   return
 }
+
+// Tests that a vector is frozen before it is truncated, and that the one lane of a constant mask is stored as a scalar: both keep
+// LLVM from reading or writing at the width that the elements had.
+// CHECK-LABEL: llvm.func @narrow(
+// CHECK: %[[WIDE:.+]] = llvm.load {{.+}} -> vector<4xi64>
+// CHECK: %[[FROZEN:.+]] = llvm.freeze %[[WIDE]]
+// CHECK: %[[NARROW:.+]] = llvm.trunc %[[FROZEN]] : vector<4xi64> to vector<4xi8>
+// CHECK: %[[LANE:.+]] = llvm.extractelement %[[NARROW]]
+// CHECK: llvm.store %[[LANE]], %{{.+}} : i8, !llvm.ptr
+// CHECK-NOT: llvm.intr.masked.store
+// CHECK: llvm.return
+func.func @narrow(%call: !llvm.ptr, %x: memref<8xi64>, %y: memref<8xi8>, %workspace: memref<0xi8>) attributes {cpu.workspace_bytes = 0 : i64} {
+  %c2 = arith.constant 2 : index
+  %mask = arith.constant dense<[false, true, false, false]> : vector<4xi1>
+  %wide = vector.load %x[%c2] : memref<8xi64>, vector<4xi64>
+  %narrow = arith.trunci %wide : vector<4xi64> to vector<4xi8>
+  vector.maskedstore %y[%c2], %mask, %narrow : memref<8xi8>, vector<4xi1>, vector<4xi8>
+  return
+}

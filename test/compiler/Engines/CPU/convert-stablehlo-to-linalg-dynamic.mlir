@@ -115,7 +115,8 @@ func.func @sort(%n: index, %x: tensor<?x4xf32>, %out: tensor<?x4xf32> {plan.out}
   %r = "stablehlo.sort"(%xs) ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %p = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
-    stablehlo.return %p : tensor<i1>
+    %q = stablehlo.and %p, %p : tensor<i1>
+    stablehlo.return %q : tensor<i1>
   }) {dimension = 0 : i64} : (tensor<?x4xf32>) -> tensor<?x4xf32>
   %rs = plan.with_shape %r(%n) : tensor<?x4xf32>
   return %rs : tensor<?x4xf32>

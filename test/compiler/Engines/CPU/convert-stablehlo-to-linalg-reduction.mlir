@@ -211,7 +211,7 @@ func.func @long_prefix_sum(%x: tensor<100000xf32>) -> tensor<100000xf32> {
 // -----
 
 // Tests that a long sort works on chunks: copies each, sorts each, finds for each where it is in two longer runs and merges them,
-// there and back, and copies each.
+// there and back, and copies each. So does whatever comparator is no comparison of one key.
 // CHECK-LABEL: func.func @long_sort(
 func.func @long_sort(%x: tensor<100000xf32>) -> tensor<100000xf32> {
   // CHECK-COUNT-2: bufferization.alloc_tensor() : tensor<100000xf32>
@@ -228,7 +228,41 @@ func.func @long_sort(%x: tensor<100000xf32>) -> tensor<100000xf32> {
   %0 = "stablehlo.sort"(%x) ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %p = stablehlo.compare LT, %a, %b, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
-    stablehlo.return %p : tensor<i1>
+    %q = stablehlo.and %p, %p : tensor<i1>
+    stablehlo.return %q : tensor<i1>
   }) {dimension = 0 : i64} : (tensor<100000xf32>) -> tensor<100000xf32>
   return %0 : tensor<100000xf32>
+}
+
+// -----
+
+// Tests that a long sort by one key goes by its bytes: two here, and each is counted block by block, summed up, and moved by.
+// CHECK-LABEL: func.func @long_sort_by_key(
+// CHECK-SAME: %[[X:.*]]: tensor<100000xf16>, %[[I:.*]]: tensor<100000xi32>
+func.func @long_sort_by_key(%x: tensor<100000xf16>, %i: tensor<100000xi32>) -> (tensor<100000xf16>, tensor<100000xi32>) {
+  // CHECK: %[[COUNTS:.*]] = bufferization.alloc_tensor() : tensor<1024xi64>
+  // CHECK: %[[COUNTED:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[COUNTS]]) -> (tensor<1024xi64>)
+  // CHECK: tensor.extract %[[X]]
+  // CHECK: arith.bitcast %{{.*}} : f16 to i16
+  // CHECK: } {cpu.independent}
+  // CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{.*}}, %{{.*}} = %[[COUNTED]]) -> (i64, tensor<1024xi64>)
+  // CHECK: %[[MOVED:.*]]:3 = scf.for {{.*}} -> (tensor<1024xi64>, tensor<100000xf16>, tensor<100000xi32>)
+  // CHECK: tensor.extract %[[I]]
+  // CHECK: } {cpu.independent}
+  // CHECK: tensor.extract %[[MOVED]]#1
+  // CHECK: arith.shrui %{{.*}}, %{{.*}} : i16
+  // CHECK: } {cpu.independent}
+  // CHECK: } {cpu.independent}
+  // CHECK-NOT: scf.for
+  %0:2 = "stablehlo.sort"(%x, %i) ({
+  ^bb0(%a: tensor<f16>, %b: tensor<f16>, %c: tensor<i32>, %d: tensor<i32>):
+    %nan = stablehlo.constant dense<0x7E00> : tensor<f16>
+    %e = stablehlo.compare NE, %a, %a : (tensor<f16>, tensor<f16>) -> tensor<i1>
+    %f = stablehlo.select %e, %nan, %a : tensor<i1>, tensor<f16>
+    %g = stablehlo.compare NE, %b, %b : (tensor<f16>, tensor<f16>) -> tensor<i1>
+    %h = stablehlo.select %g, %nan, %b : tensor<i1>, tensor<f16>
+    %p = stablehlo.compare GT, %f, %h, TOTALORDER : (tensor<f16>, tensor<f16>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }) {dimension = 0 : i64, is_stable = true} : (tensor<100000xf16>, tensor<100000xi32>) -> (tensor<100000xf16>, tensor<100000xi32>)
+  return %0#0, %0#1 : tensor<100000xf16>, tensor<100000xi32>
 }

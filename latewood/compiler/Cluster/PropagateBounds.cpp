@@ -181,8 +181,7 @@ private:
             })
             .Case([&](tensor::ExtractOp read) { return ofElement(read); })
             .Case<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::DivSIOp, arith::RemSIOp, arith::MinSIOp,
-                  arith::MaxSIOp>(
-                [&](auto) { return ofArithmetic(op); })
+                  arith::MaxSIOp>([&](auto) { return ofArithmetic(op); })
             .Case<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp>([&](auto) { return find(op->getOperand(0)); })
             .Case([&](arith::CmpIOp compare) { return ofComparison(compare); })
             .Case<arith::AndIOp, arith::OrIOp>([&](auto) { return ofConnective(op); })

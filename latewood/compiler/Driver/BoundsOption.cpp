@@ -25,7 +25,8 @@ struct Limit {
 static llvm::Expected<Limit> parseLimit(StringRef text) {
   auto refuse = [&](const Twine &why) {
     return llvm::createStringError("option '--bounds=" + text + "' " + why +
-                                   "; it has the form ARGUMENT:DIMENSION=MIN:TYPICAL:MAX, or ARGUMENT:value=…, with several ranges separated by '|'");
+                                   "; it has the form ARGUMENT:DIMENSION=MIN:TYPICAL:MAX, or ARGUMENT:value=…, with "
+                                   "several ranges separated by '|'");
   };
   Limit limit;
   auto [place, numbers] = text.split('=');

@@ -89,8 +89,8 @@ static Tensor gatherAlong(const Tensor &data, const Tensor &indices, int64_t axi
     places.push_back(axis + i);
   sizes[axis] = 1;
   auto numbers = stablehlo::GatherDimensionNumbersAttr::get(b.getContext(), offsets, {axis}, {}, {}, {axis}, rank);
-  Tensor gathered(b, stablehlo::GatherOp::create(b, RankedTensorType::get(shape, data.element()), data, clamped, numbers,
-                                                 sizes, /*indices_are_sorted=*/false));
+  Tensor gathered(b, stablehlo::GatherOp::create(b, RankedTensorType::get(shape, data.element()), data, clamped,
+                                                 numbers, sizes, /*indices_are_sorted=*/false));
   auto mask = RankedTensorType::get(shape, b.getI1Type());
   return select(broadcastDynamic(mask, inside, extentsOf(b, gathered), places), gathered, number(gathered, 0));
 }

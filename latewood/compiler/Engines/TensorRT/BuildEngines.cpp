@@ -91,9 +91,8 @@ public:
     SymbolTable symbols(getOperation());
     for (auto [function, engine] : llvm::zip(functions, engines)) {
       if (Operation *other = symbols.lookup(function.getSymName())) {
-        InFlightDiagnostic diagnostic = function.emitError()
-                                        << "network '" << function.getSymName()
-                                        << "' needs a name that nothing else in the program has";
+        InFlightDiagnostic diagnostic = function.emitError() << "network '" << function.getSymName()
+                                                             << "' needs a name that nothing else in the program has";
         diagnostic.attachNote(other->getLoc()) << "this has it, too";
         return signalPassFailure();
       }
@@ -112,8 +111,8 @@ private:
     clone->setName("network");
     llvm::SHA256 hash;
     hash.update(printWithoutWeights(*clone));
-    hash.update(llvm::formatv("level={0} capability={1} workspace={2} strip={3} refit={4}", level, capability, workspace,
-                              stripWeights, refit)
+    hash.update(llvm::formatv("level={0} capability={1} workspace={2} strip={3} refit={4}", level, capability,
+                              workspace, stripWeights, refit)
                     .str());
     // An engine without weights serves whatever they are.
     if (!stripWeights)

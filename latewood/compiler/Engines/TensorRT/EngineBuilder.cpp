@@ -88,8 +88,8 @@ FailureOr<SmallVector<ProfiledInput>> findProfiledInputs(func::FuncOp function,
                                     << " needs bounds: TensorRT makes engines for a range of shapes (attribute '"
                                     << attribute << "', option --bounds)";
     } else if (network.getInput(static_cast<int32_t>(position))->isShapeTensor()) {
-      inputs.push_back({name, true, plan::getProfiles(
-                            function.getArgAttr(number, plan::PlanDialect::getValueBoundsAttrName()))});
+      inputs.push_back(
+          {name, true, plan::getProfiles(function.getArgAttr(number, plan::PlanDialect::getValueBoundsAttrName()))});
       if (inputs.back().bounds.empty())
         inputs.back().bounds.push_back(anyValues(function.getContext(), tensor ? tensor.getNumElements() : 1));
     }
@@ -231,9 +231,10 @@ FailureOr<SerializedEngine> buildEngine(func::FuncOp function, const EngineBuild
     readTimingCache(*config, options.timingCache, cache);
   std::unique_ptr<nvinfer1::IHostMemory> bytes(builder->buildSerializedNetwork(*definition, *config));
   report(function, messages, network, /*failed=*/!bytes,
-         library.isRTX && canReplaceWeights ? "engines whose weights can be replaced (refit, strip-weights) are made by "
-                                              "TensorRT-RTX only where there is a GPU"
-                                            : "");
+         library.isRTX && canReplaceWeights
+             ? "engines whose weights can be replaced (refit, strip-weights) are made by "
+               "TensorRT-RTX only where there is a GPU"
+             : "");
   if (!bytes)
     return failure();
   reportProgress(function, progress, bytes->size());

@@ -228,8 +228,7 @@ ILayer *NetworkBuilder::addConverted(DenseElementsAttr value) {
   for (const APInt &element : value.getValues<APInt>())
     numbers.push_back(static_cast<int32_t>(isBool ? element.getZExtValue() : element.getSExtValue()));
   auto type = RankedTensorType::get(shape, IntegerType::get(value.getContext(), 32));
-  ILayer *integers =
-      network.addConstant(toDims(shape), keep(DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers))));
+  ILayer *integers = network.addConstant(toDims(shape), keep(DenseElementsAttr::get(type, ArrayRef<int32_t>(numbers))));
   return integers ? network.addCast(*integers->getOutput(0), isBool ? DataType::kBOOL : DataType::kINT8) : nullptr;
 }
 
@@ -283,7 +282,8 @@ LogicalResult NetworkBuilder::addSelected(IfOp op) {
   for (auto [first, second, result] :
        llvm::zip(yes.getTerminator()->getOperands(), no.getTerminator()->getOperands(), op.getResults())) {
     auto *condition = network.addShuffle(get(op.getCondition()));
-    condition->setReshapeDimensions(toDims(SmallVector<int64_t>(cast<RankedTensorType>(result.getType()).getRank(), 1)));
+    condition->setReshapeDimensions(
+        toDims(SmallVector<int64_t>(cast<RankedTensorType>(result.getType()).getRank(), 1)));
     ILayer *select = network.addSelect(*condition->getOutput(0), get(first), get(second));
     if (!select)
       return op.emitError("TensorRT refuses a result of the branches");
@@ -326,14 +326,14 @@ LogicalResult NetworkBuilder::add(IfOp op) {
   return success();
 }
 
-/// TensorRT-RTX mixes up the layouts of a value that a loop begins with and of a transposed one that it is ("a tensor and
-/// the lead of its alias congruence class disagree"). Negated twice it is another tensor with the same elements; copies
-/// are optimized away.
+/// TensorRT-RTX mixes up the layouts of a value that a loop begins with and of a transposed one that it is ("a tensor
+/// and the lead of its alias congruence class disagree"). Negated twice it is another tensor with the same elements;
+/// copies are optimized away.
 ITensor *NetworkBuilder::copyTransposed(Value value) {
   ITensor *tensor = &get(value);
   auto shuffle = value.getDefiningOp<ShuffleOp>();
-  bool isTransposed = value.getDefiningOp<TransposeOp>() ||
-                      (shuffle && (shuffle.getFirstTranspose() || shuffle.getSecondTranspose()));
+  bool isTransposed =
+      value.getDefiningOp<TransposeOp>() || (shuffle && (shuffle.getFirstTranspose() || shuffle.getSecondTranspose()));
   if (!isRTX || !isTransposed || !isa<FloatType>(getElementTypeOrSelf(value.getType())))
     return tensor;
   for (int i = 0; i < 2; ++i)

@@ -78,20 +78,22 @@ std::optional<std::string> receiveText(int socket) {
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   while (std::optional<std::string> program = receiveText(socket)) {
-    auto problem = latewood::import::rehearseReading(*program, "<input>", &context);
+    std::string report;
+    auto problem = latewood::import::rehearseReading(*program, "<input>", &context, report);
     if (!sendText(socket, problem.value_or("")))
       break;
   }
   _exit(0);
 }
 
-std::optional<std::string> rehearseElsewhere(llvm::StringRef program, llvm::StringRef, mlir::MLIRContext *) {
+std::optional<std::string> rehearseTwice(llvm::StringRef program, llvm::StringRef name, mlir::MLIRContext *context,
+                                         std::string &report) {
   std::optional<std::string> problem;
   if (!sendText(toReader, program) || !(problem = receiveText(toReader))) {
     llvm::errs() << "the process that makes readers has ended\n";
     abort();
   }
-  return problem->empty() ? std::nullopt : problem;
+  return problem->empty() ? latewood::import::rehearseReading(program, name, context, report) : problem;
 }
 
 } // namespace
@@ -155,7 +157,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!latewood::import::isBytecode(program))
     return -1;
   bool isWhole = llvm::xxh3_64bits(program) % 64 == 0;
-  latewood::import::replaceRehearsal(isWhole ? latewood::import::rehearseReading : rehearseElsewhere);
+  latewood::import::replaceRehearsal(isWhole ? latewood::import::rehearseReading : rehearseTwice);
   compileUpToClusters(program);
   return 0;
 }

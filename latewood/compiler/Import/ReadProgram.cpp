@@ -2,7 +2,8 @@
 //
 // Reading programs. MLIR does the work; what is here is for programs that it would not survive, or would take although
 // what they say is not so:
-//   bytecode   is read by a child process first, and its constants must have as many bytes as their types say
+//   bytecode   is read by a child process first, which says what is wrong with it, and only what it finds sound is read
+//              here; constants must have as many bytes as their types say
 //   text       must not have what the parser has no answer to: arrays of index
 
 #include "latewood/compiler/Import/ReadProgram.h"
@@ -108,48 +109,65 @@ OwningOpRef<ModuleOp> parse(StringRef program, StringRef name, MLIRContext *cont
 }
 
 // What rehearses, for this process.
-std::optional<std::string> (*currentRehearsal)(StringRef, StringRef, MLIRContext *) = rehearseReading;
+std::optional<std::string> (*currentRehearsal)(StringRef, StringRef, MLIRContext *, std::string &) = rehearseReading;
+
+// A diagnostic on its way from the child: the place and the text, each with a zero behind it.
+void append(std::string &report, StringRef name, Diagnostic &diagnostic) {
+  auto place = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>();
+  report += (place ? place.getFilename().getValue() : name).str() + '\0';
+  report += std::to_string(place ? place.getLine() : 0) + '\0' + std::to_string(place ? place.getColumn() : 0) + '\0';
+  report += diagnostic.str() + '\0';
+}
+
+void emitReport(StringRef report, MLIRContext *context) {
+  SmallVector<StringRef> parts;
+  report.split(parts, '\0');
+  for (size_t i = 0; i + 3 < parts.size(); i += 4) {
+    unsigned line = 0, column = 0;
+    parts[i + 1].getAsInteger(10, line);
+    parts[i + 2].getAsInteger(10, column);
+    emitError(FileLineColLoc::get(context, parts[i], line, column), parts[i + 3]);
+  }
+}
 
 } // namespace
 
-std::optional<std::string> rehearseReading(StringRef program, StringRef name, MLIRContext *context) {
-  return rehearse(program.size(), [&] {
-    // Nobody hears what it says, for what the child survives is read again; but saying it is part of reading.
-    ScopedDiagnosticHandler silent(context, [](Diagnostic &diagnostic) {
-      (void)diagnostic.str();
-      for (Diagnostic &note : diagnostic.getNotes())
-        (void)note.str();
+std::optional<std::string> rehearseReading(StringRef program, StringRef name, MLIRContext *context,
+                                           std::string &report) {
+  auto read = [&] {
+    std::string errors;
+    ScopedDiagnosticHandler collector(context, [&](Diagnostic &diagnostic) {
+      if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+        append(errors, name, diagnostic);
       return success();
     });
     OwningOpRef<ModuleOp> module = parse(program, name, context);
-    // The program does not end in order: the process does.
     if (module && succeeded(checkConstants(*module)))
-      module.release();
-  });
+      return std::string();
+    // Of a program that is refused without a word, at least that is said.
+    if (errors.empty())
+      errors = name.str() + '\0' + "0" + '\0' + "0" + '\0' + "the bytecode cannot be read" + '\0';
+    return errors;
+  };
+  return rehearse(program.size(), read, report);
 }
 
-void replaceRehearsal(std::optional<std::string> (*rehearsal)(StringRef, StringRef, MLIRContext *)) {
+void replaceRehearsal(std::optional<std::string> (*rehearsal)(StringRef, StringRef, MLIRContext *, std::string &)) {
   currentRehearsal = rehearsal;
 }
 
-static LogicalResult checkSurvives(StringRef program, StringRef name, MLIRContext *context) {
-  if (std::optional<std::string> problem = currentRehearsal(program, name, context))
+// Bytecode that the child refuses is not read here at all: before it came to that, the reader may have written outside
+// of its buffers.
+static LogicalResult checkByRehearsal(StringRef program, StringRef name, MLIRContext *context) {
+  std::string report;
+  if (std::optional<std::string> problem = currentRehearsal(program, name, context, report))
     return emitError(FileLineColLoc::get(context, name, 0, 0), "the bytecode is damaged: " + *problem);
-  return success();
+  emitReport(report, context);
+  return success(report.empty());
 }
 
 LogicalResult checkBytecode(StringRef program, StringRef name, MLIRContext *context) {
-  if (!isBytecode(program))
-    return success();
-  if (failed(checkSurvives(program, name, context)))
-    return failure();
-  OwningOpRef<ModuleOp> module;
-  {
-    // Whoever reads it next says what is wrong with it.
-    ScopedDiagnosticHandler silent(context, [](Diagnostic &) { return success(); });
-    module = parse(program, name, context);
-  }
-  return success(!module || succeeded(checkConstants(*module)));
+  return isBytecode(program) ? checkByRehearsal(program, name, context) : success();
 }
 
 OwningOpRef<ModuleOp> readProgram(StringRef program, StringRef name, MLIRContext *context) {
@@ -158,7 +176,7 @@ OwningOpRef<ModuleOp> readProgram(StringRef program, StringRef name, MLIRContext
       return nullptr;
     return parse(program, name, context);
   }
-  if (failed(checkSurvives(program, name, context)))
+  if (failed(checkByRehearsal(program, name, context)))
     return nullptr;
   OwningOpRef<ModuleOp> module = parse(program, name, context);
   if (!module || failed(checkConstants(*module)))

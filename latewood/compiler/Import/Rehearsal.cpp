@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The child process, and waiting for it: one byte through a pipe says that it came to its end.
+// The child process, and waiting for it: one byte through a pipe says that it came to its end, and its report follows.
 
 #include "latewood/compiler/Import/Rehearsal.h"
 #include "llvm/ADT/StringRef.h"
@@ -47,7 +47,7 @@ void limitMemory(uint64_t bytes) {
 #endif
 }
 
-[[noreturn]] void runChild(int done, uint64_t bytes, llvm::function_ref<void()> work) {
+[[noreturn]] void runChild(int done, uint64_t bytes, llvm::function_ref<std::string()> work) {
   // Whoever looks after crashes of this process has nothing to say about the child's.
   for (int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGTRAP, SIGXCPU, SIGTERM, SIGINT})
     std::signal(signal, SIG_DFL);
@@ -61,9 +61,13 @@ void limitMemory(uint64_t bytes) {
   if (int null = open("/dev/null", O_RDWR); null >= 0)
     for (int standard : {STDOUT_FILENO, STDERR_FILENO})
       dup2(null, standard);
-  work();
-  char end = 0;
-  (void)!write(done, &end, 1);
+  std::string report = '\0' + work();
+  for (llvm::StringRef rest = report; !rest.empty();) {
+    ssize_t count = write(done, rest.data(), rest.size());
+    if (count <= 0)
+      break;
+    rest = rest.drop_front(static_cast<size_t>(count));
+  }
   _exit(0);
 }
 
@@ -90,7 +94,8 @@ std::string describe(int status) {
 
 } // namespace
 
-std::optional<std::string> rehearse(uint64_t bytes, llvm::function_ref<void()> work) {
+std::optional<std::string> rehearse(uint64_t bytes, llvm::function_ref<std::string()> work, std::string &report) {
+  report.clear();
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     return std::nullopt;
@@ -112,6 +117,12 @@ std::optional<std::string> rehearse(uint64_t bytes, llvm::function_ref<void()> w
   while (waited < 0 && errno == EINTR);
   char end;
   bool isDone = waited > 0 && read(ends[0], &end, 1) == 1;
+  if (isDone) {
+    char part[4096];
+    for (ssize_t count; (count = read(ends[0], part, sizeof part)) > 0 || (count < 0 && errno == EINTR);)
+      if (count > 0)
+        report.append(part, static_cast<size_t>(count));
+  }
   close(ends[0]);
   // Then it waits for something that only a thread of this process could have given it.
   bool isHeldUp = waited == 0 && isAsleep(child);

@@ -18,6 +18,7 @@ namespace latewood::import {
 /// Runs `work` in a child process. Returns nothing if it came to its end, whatever it found, and else what became of
 /// it. `bytes`: how much it reads, for the limits of time and memory that the child gets. Where no child can be made,
 /// or one is held up by a lock that another thread of this process had when it was made, nothing is returned either.
-std::optional<std::string> rehearse(uint64_t bytes, llvm::function_ref<void()> work);
+/// `report` becomes what `work` gave, if it came to its end.
+std::optional<std::string> rehearse(uint64_t bytes, llvm::function_ref<std::string()> work, std::string &report);
 
 } // namespace latewood::import

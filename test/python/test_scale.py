@@ -5,6 +5,7 @@ the size of the code says whether it grows with the number of steps."""
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 import latewood
 
@@ -142,3 +143,30 @@ def test_rows_on_all_threads():
     executable = latewood.compile(jax.jit(function).lower(x))
     for got, expected in zip(executable(x), jax.jit(function)(x), strict=True):
         np.testing.assert_allclose(np.asarray(got), np.asarray(expected), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("depth", [1, 2000])
+def test_functions_nested_deep(depth):
+    """Each calls the next one between two operations of its own; inlining is linear in what comes out."""
+    kind = "tensor<4xi32>"
+    functions = [
+        f"func.func private @f{i}(%x: {kind}) -> {kind} {{\n"
+        f"  %0 = stablehlo.add %x, %x : {kind}\n"
+        + (
+            f"  %1 = call @f{i + 1}(%0) : ({kind}) -> {kind}\n"
+            if i + 1 < depth
+            else f"  %1 = stablehlo.negate %0 : {kind}\n"
+        )
+        + f"  %2 = stablehlo.xor %1, %x : {kind}\n  return %2 : {kind}\n}}\n"
+        for i in range(depth)
+    ]
+    text = f"func.func public @main(%x: {kind}) -> {kind} {{\n  %0 = call @f0(%x) : ({kind}) -> {kind}\n  return %0 : {kind}\n}}\n"
+    x = np.array([1, -7, 123456, 0], np.int32)
+    values, value = [], x.astype(np.uint32)
+    for _ in range(depth):
+        values.append(value)
+        value = value + value
+    value = np.uint32(0) - value
+    for before in reversed(values):
+        value = value ^ before
+    np.testing.assert_array_equal(np.asarray(latewood.compile(text + "".join(functions))(x)), value.view(np.int32))

@@ -48,7 +48,8 @@ void input::buildInputPipeline(OpPassManager &pm) {
 LogicalResult input::verifyInputPostcondition(ModuleOp module) {
   WalkResult result = module.walk([](Operation *op) {
     if (auto call = dyn_cast<func::CallOp>(op)) {
-      op->emitError() << "function '" << call.getCallee() << "' could not be inlined: it has no body, or one of several blocks";
+      op->emitError() << "function '" << call.getCallee()
+                      << "' could not be inlined: it has no body, or one of several blocks";
       return WalkResult::interrupt();
     }
     if (isa<stablehlo::CompositeOp>(op) || op->getName().getDialectNamespace() == "sdy" ||

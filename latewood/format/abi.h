@@ -13,8 +13,8 @@
  *  - Entries are only appended; `version` changes when the meaning of an entry does.
  *  - `request`, `shape`, `allocate`, `release` and the two `enqueue` are called by the thread that entered the function
  *    only;
- * `parallel_for`, `fail`, `fail_format` and `has_failed` by any, also from inside of a parallel loop. A loop inside a task runs at
- * once, on the task's own thread.
+ * `parallel_for`, `fail`, `fail_format` and `has_failed` by any, also from inside of a parallel loop. A loop inside a
+ * task runs at once, on the task's own thread.
  *  - A callback never throws and never unwinds through compiled code. Compiled code is nounwind.
  *  - Extents are in elements, sizes in bytes. An i1 takes one byte (0 or 1) in memory.
  */
@@ -84,13 +84,13 @@ typedef struct lw_api {
                      const lw_operand *outputs, int64_t output_count);
 
   /* As `enqueue`, but result i gets memory when the engine knows its shape: that of output slot slots[i]; where this is
-   * LATEWOOD_ON_HOST, temporary memory of the host, and where it is LATEWOOD_ON_DEVICE, of the engines' device. results[i] then says where it is and which extents it has, valid until the
-   * function returns. */
+   * LATEWOOD_ON_HOST, temporary memory of the host, and where it is LATEWOOD_ON_DEVICE, of the engines' device.
+   * results[i] then says where it is and which extents it has, valid until the function returns. */
   int32_t (*enqueue_alloc)(lw_call *call, int64_t engine, const lw_operand *inputs, int64_t input_count,
                            const int64_t *slots, lw_operand *results, int64_t result_count);
 
-  /* Nonzero once a failure is recorded. Engine functions return nothing: a host program asks before it acts on what they
-   * have computed. */
+  /* Nonzero once a failure is recorded. Engine functions return nothing: a host program asks before it acts on what
+   * they have computed. */
   int32_t (*has_failed)(lw_call *call);
 
   /* Temporary memory of the engines' device, valid until `release` or until the function returns. Only engines look at

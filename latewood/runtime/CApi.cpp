@@ -296,12 +296,30 @@ latewood_status *latewood_session_get_statistics(const latewood_session *session
     auto counter = [](const AllocationCounter &counter) -> latewood_allocation_counter {
       return {counter.count, counter.bytes, counter.liveBytes, counter.peakBytes};
     };
-    return writeInfo({0, now.calls, now.failedCalls, counter(now.results), counter(now.temporaries),
-                      counter(now.staging), now.workspaceBytes, now.scratchBytesPerThread, now.system.allocations,
-                      now.system.releases, now.system.liveBytes, now.system.peakBytes, now.cachedBytes,
-                      now.callNanoseconds, now.longestCallNanoseconds, now.argumentBytes, now.resultBytes,
-                      now.engines.runs, now.engines.uploads, now.engines.uploadedBytes, now.engines.downloads,
-                      now.engines.downloadedBytes, now.engines.liveBytes, now.engines.peakBytes},
+    return writeInfo({0,
+                      now.calls,
+                      now.failedCalls,
+                      counter(now.results),
+                      counter(now.temporaries),
+                      counter(now.staging),
+                      now.workspaceBytes,
+                      now.scratchBytesPerThread,
+                      now.system.allocations,
+                      now.system.releases,
+                      now.system.liveBytes,
+                      now.system.peakBytes,
+                      now.cachedBytes,
+                      now.callNanoseconds,
+                      now.longestCallNanoseconds,
+                      now.argumentBytes,
+                      now.resultBytes,
+                      now.engines.runs,
+                      now.engines.uploads,
+                      now.engines.uploadedBytes,
+                      now.engines.downloads,
+                      now.engines.downloadedBytes,
+                      now.engines.liveBytes,
+                      now.engines.peakBytes},
                      statistics);
   });
 }

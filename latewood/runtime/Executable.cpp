@@ -243,8 +243,8 @@ Status Executable::State::loadEngines() {
     LATEWOOD_ASSIGN_OR_RETURN(EngineModule * module, EngineModule::open(text(engine->library())));
     if (!engines.empty() && module != &engines.front()->module())
       return unimplemented("the program has engines of several libraries; one executable runs those of one");
-    LATEWOOD_ASSIGN_OR_RETURN(auto loaded, module->load(segments[engine->segment()].bytes, text(engine->name()),
-                                                        text(engine->version())));
+    LATEWOOD_ASSIGN_OR_RETURN(
+        auto loaded, module->load(segments[engine->segment()].bytes, text(engine->name()), text(engine->version())));
     engines.push_back(std::move(loaded));
   }
   return okStatus();

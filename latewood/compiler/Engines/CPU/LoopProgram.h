@@ -88,7 +88,8 @@ Combiner matchCombiner(mlir::linalg::GenericOp op);
 
 struct Statement;
 
-/// Lets the statement, whose accesses are known, keep to the order if it is a monoid that does not start at an identity.
+/// Lets the statement, whose accesses are known, keep to the order if it is a monoid that does not start at an
+/// identity.
 void keepOrderUnlessIdentity(Statement &statement);
 
 /// Why the body of `op` cannot be vectorized; empty if it can.

@@ -107,17 +107,19 @@ public:
         FailureOr<SmallVector<Value>> results = expansion(b, op);
         if (failed(results))
           return signalPassFailure();
-        // Shapes that are made of nothing are those of the operation itself.
-        if (failed(shapes.close(op, op->getOperands())))
-          return signalPassFailure();
-        if (results->size() != op->getNumResults())
-          continue;
+        bool isExpanded = results->size() == op->getNumResults();
         // Null values stand for results that nobody uses.
-        if (!op->use_empty()) {
+        if (isExpanded && !op->use_empty()) {
           for (auto [result, old] : llvm::zip_equal(*results, op->getResults()))
             keepTypeWhereNeeded(b, result, old);
           op->replaceAllUsesWith(*results);
         }
+        // Shapes that are made of nothing are those of the operation itself. A result may be made of nothing, too: closing
+        // replaces it, so its users must be known by now.
+        if (failed(shapes.close(op, op->getOperands())))
+          return signalPassFailure();
+        if (!isExpanded)
+          continue;
         op->erase();
         changed = true;
       }

@@ -3,6 +3,8 @@
 
 import pickle
 
+import jax
+import jax.export
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -68,6 +70,12 @@ def test_not_bytecode():
         latewood.compile(b"ML\xefR garbage")
     with pytest.raises(CompilationError):
         latewood.compile(b"\x00\x01\x02")
+
+
+def test_portable_artifact():
+    exported = jax.export.export(jax.jit(jnp.sin))(A)
+    with pytest.raises(CompilationError, match=r"portable artifact \(StableHLO_v[0-9.]+, dialect vhlo\)"):
+        latewood.compile(exported.mlir_module_serialized)
 
 
 def test_not_a_program():

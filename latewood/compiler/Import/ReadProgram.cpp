@@ -156,9 +156,21 @@ void replaceRehearsal(std::optional<std::string> (*rehearsal)(StringRef, StringR
   currentRehearsal = rehearsal;
 }
 
+// The writer of portable artifacts, StableHLO_vX.Y.Z, names itself behind the four bytes of the format and its version,
+// of one byte. They are bytecode of another dialect, which comes in versions of its own.
+static StringRef getPortableVersion(StringRef program) {
+  StringRef producer = program.drop_front(std::min<size_t>(program.size(), 5));
+  return producer.starts_with("StableHLO_v") ? producer.split('\0').first : StringRef();
+}
+
 // Bytecode that the child refuses is not read here at all: before it came to that, the reader may have written outside
 // of its buffers.
 static LogicalResult checkByRehearsal(StringRef program, StringRef name, MLIRContext *context) {
+  if (StringRef version = getPortableVersion(program); !version.empty())
+    return emitError(FileLineColLoc::get(context, name, 0, 0),
+                     "this is a portable artifact (" + version.take_front(40) +
+                         ", dialect vhlo); give the program as text or as bytecode of the stablehlo dialect, which JAX "
+                         "has as lowered.as_text() and exported.mlir_module()");
   std::string report;
   if (std::optional<std::string> problem = currentRehearsal(program, name, context, report))
     return emitError(FileLineColLoc::get(context, name, 0, 0), "the bytecode is damaged: " + *problem);

@@ -110,6 +110,7 @@ PROGRAMS = {
     "scan": (["while"], lambda x: lax.scan(lambda c, a: (c + a, c * a), jnp.zeros(8, jnp.float32), x), X),
     "attention": (["attention"], lambda q, k, v: jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(jnp.einsum("bqhd,bkhd->bhqk", q, k) / np.float32(np.sqrt(8)), axis=-1), v), *(normal(2, 5, 3, 8) for _ in range(3))),
     "causal attention": (["softmax", "matrix_multiply"], lambda q: jax.nn.dot_product_attention(q, q, q, is_causal=True), normal(2, 16, 4, 8)),
+    "exponential of a matrix": (["matrix_multiply", "if"], jax.scipy.linalg.expm, normal(3, 3)),
     "quantized": (["quantize", "dequantize"], lambda x: jnp.clip(jnp.round(x / 0.05), -128, 127).astype(jnp.int8).astype(jnp.float32) * 0.05, X),
     "f64 stays": ([], lambda x: jnp.cumsum(x.astype(jnp.complex64).real), V),
 }  # fmt: skip
@@ -129,6 +130,7 @@ DYNAMIC = {
     "transpose and reshape": (["transpose", "reshape"], lambda x: x.transpose(1, 0, 2).reshape(3, -1), ["b, 3, 4"], [[(2, 3, 4)], [(5, 3, 4)]]),
     "concatenate and slice": (["concatenation", "slice"], lambda x: jnp.concatenate([x, x[:, ::-1]], 0)[:, :2], ["b, 4"], [[(3, 4)]]),
     "convolution": (["convolution"], lambda x, k: lax.conv_general_dilated(x, k, (1, 1), "SAME", dimension_numbers=NHWC), ["b, 6, 6, 2", "3, 3, 2, 4"], [[(2, 6, 6, 2), (3, 3, 2, 4)]]),
+    "running sums": (["cumulative"], lambda x: jnp.cumsum(x, 0) + lax.cumsum(x, 1, reverse=True), ["b, n"], [[(3, 4)], [(1, 7)], [(5, 1)]]),
     "arange": (["linspace"], lambda x: x * jnp.arange(x.shape[0], dtype=jnp.float32)[:, None], ["b, 4"], [[(3, 4)], [(6, 4)]]),
 }  # fmt: skip
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Reductions, the largest elements, running sums and positions of what is not zero.
+#include "latewood/compiler/Dialect/StableHLO/Shapes.h"
 #include "latewood/compiler/Input/ConvertTensorRTToStableHLO.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -177,9 +178,10 @@ static LayerResults lowerTopK(LocBuilder &b, TopKOp op) {
 static LayerResults lowerCumulative(LocBuilder &b, CumulativeOp op) {
   Tensor x(b, op.getInput());
   auto axis = static_cast<int64_t>(op.getAxis());
-  if (x.type().isDynamicDim(axis) || (op.getExclusive() && !x.type().hasStaticShape()))
-    return op.emitError("'tensorrt.cumulative' along an unknown extent cannot be computed on the CPU"), failure();
-  int64_t extent = x.extent(axis);
+  if (op.getExclusive() && !x.type().hasStaticShape())
+    return op.emitError("an exclusive 'tensorrt.cumulative' of unknown extents cannot be computed on the CPU"),
+           failure();
+  int64_t extent = x.type().isDynamicDim(axis) ? stablehlo::kWholeWindow : x.extent(axis);
   if (extent == 0)
     return Values{x};
   SmallVector<int64_t> window(x.rank(), 1), padding(2 * x.rank(), 0);

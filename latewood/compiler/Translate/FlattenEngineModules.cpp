@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // One flat module from the nested ones of the engines. Names of cluster functions are unique there: they begin with the
-// name of a public function.
+// name of a public function. What engines' modules have in common is the library: they declare the same functions of
+// it, and specialize them for the same constants.
 
 #include "latewood/compiler/Dialect/Executor/Executor.h"
 #include "latewood/compiler/Translate/ExecutorToLLVM.h"
@@ -8,6 +9,11 @@
 
 using namespace mlir;
 using namespace latewood;
+
+static bool isSameFunction(LLVM::LLVMFuncOp function, Operation *other) {
+  return function.getLinkage() == LLVM::Linkage::Internal &&
+         OperationEquivalence::isEquivalentTo(function, other, OperationEquivalence::IgnoreLocations);
+}
 
 LogicalResult translate::flattenEngineModules(ModuleOp module) {
   for (auto constant : llvm::to_vector(module.getOps<executor::ConstantOp>()))
@@ -19,9 +25,9 @@ LogicalResult translate::flattenEngineModules(ModuleOp module) {
     for (Operation &op : llvm::make_early_inc_range(*nested.getBody())) {
       auto name = SymbolTable::getSymbolName(&op);
       if (Operation *other = symbols.lookup(name)) {
-        auto declaration = dyn_cast<LLVM::LLVMFuncOp>(other);
-        if (declaration && declaration.isExternal()) {
-          op.erase(); // two engines' modules declare the same library function
+        auto function = dyn_cast<LLVM::LLVMFuncOp>(other);
+        if (function && (function.isExternal() || isSameFunction(function, &op))) {
+          op.erase();
           continue;
         }
         return op.emitError() << "symbol '" << name.getValue() << "' is defined twice";

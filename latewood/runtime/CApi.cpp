@@ -270,6 +270,7 @@ latewood_status *latewood_session_output_shape(latewood_session *session, const 
     if (!extents && signature.results[result].rank() != 0)
       return missing("extents");
     std::vector<Ref<Value>> values;
+    values.reserve(argument_count);
     for (size_t i = 0; i < argument_count; ++i)
       values.push_back(Ref<Value>::share(unwrap(arguments[i])));
     LATEWOOD_ASSIGN_OR_RETURN(auto shapes, unwrap(session)->outputShapes(signature.name, values));

@@ -253,6 +253,7 @@ Status Executable::State::loadEngines() {
 Status Executable::State::loadLua() {
   const format::Executable &metadata = container.metadata();
   std::vector<std::string> symbols;
+  symbols.reserve(functions.size());
   for (const FunctionSignature &function : functions)
     symbols.push_back(text(metadata.functions()->Get(function.index)->symbol()));
   std::span<const uint8_t> source = segments[static_cast<size_t>(metadata.host_source())].bytes;

@@ -114,8 +114,8 @@ public:
             keepTypeWhereNeeded(b, result, old);
           op->replaceAllUsesWith(*results);
         }
-        // Shapes that are made of nothing are those of the operation itself. A result may be made of nothing, too: closing
-        // replaces it, so its users must be known by now.
+        // Shapes that are made of nothing are those of the operation itself. A result may be made of nothing, too:
+        // closing replaces it, so its users must be known by now.
         if (failed(shapes.close(op, op->getOperands())))
           return signalPassFailure();
         if (!isExpanded)

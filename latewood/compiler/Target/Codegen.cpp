@@ -14,6 +14,7 @@
 //    of their own. The split depends on the module only; so do the bytes.
 
 #include "latewood/compiler/Target/Codegen.h"
+#include "latewood/compiler/Target/CarryBFloats.h"
 #include "latewood/compiler/Target/DeviceLibrary.h"
 #include "latewood/compiler/Target/ExpandConversions.h"
 #include "latewood/compiler/Target/FoldKnownSums.h"
@@ -200,6 +201,7 @@ static Expected<Bytes> compilePart(Module &module, const Target &target, const S
   internalizeModule(module, [&](const GlobalValue &value) { return visible.contains(value.getName()); });
   setAttributes(module, target);
   expandConversions(module);
+  carryBFloats(module);
 
   TargetLibraryInfoImpl library(module.getTargetTriple());
   library.disableAllFunctions();

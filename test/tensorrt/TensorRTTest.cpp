@@ -6,6 +6,7 @@
 
 #include "latewood/runtime/Trace.h"
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -14,6 +15,13 @@ using namespace latewood::runtime;
 using namespace latewood::test;
 
 namespace {
+
+// The stand-ins take the vendor's place wherever the environment names no other library (a GPU's own, say).
+const bool hasStandIns = [] {
+  setenv("LATEWOOD_TENSORRT_LIBRARY", LATEWOOD_TEST_TENSORRT, /*overwrite=*/0);
+  setenv("LATEWOOD_CUDART_LIBRARY", LATEWOOD_TEST_CUDART, /*overwrite=*/0);
+  return true;
+}();
 
 TEST(TensorRT, RunsInDestinationStyle) {
   Ref<Session> session = open();

@@ -122,7 +122,13 @@ std::optional<std::string> cpu::whyNotConvertible(Operation *op) {
     return std::nullopt;
   if (auto call = dyn_cast<stablehlo::CustomCallOp>(op))
     return ("custom call target '" + call.getCallTargetName() + "'").str();
-  return std::string("the operation has no implementation");
+  // What is left has been expanded wherever it can be; some expansions need to know how large the tensor is.
+  bool isDynamic = llvm::any_of(op->getOperandTypes(), [](Type type) {
+    auto shaped = dyn_cast<ShapedType>(type);
+    return shaped && !shaped.hasStaticShape();
+  });
+  return std::string(isDynamic ? "the operation has no implementation for these unknown extents"
+                               : "the operation has no implementation");
 }
 
 /// Reports every operation that cannot be converted.

@@ -65,6 +65,14 @@ def test_no_engine_takes_it():
         )
 
 
+def test_no_implementation_for_unknown_extents():
+    with pytest.raises(CompilationError, match=r"'stablehlo\.cholesky'(.|\n)*no implementation for these unknown extents"):
+        latewood.compile(
+            "func.func @main(%a: tensor<?x?xf32>) -> tensor<?x?xf32> {\n"
+            "  %0 = stablehlo.cholesky %a, lower = true : tensor<?x?xf32>\n  return %0 : tensor<?x?xf32>\n}"
+        )
+
+
 def test_not_bytecode():
     with pytest.raises(CompilationError):
         latewood.compile(b"ML\xefR garbage")

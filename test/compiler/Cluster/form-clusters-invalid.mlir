@@ -7,13 +7,3 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.custom_call @mystery(%a) : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
-
-// -----
-
-// An expansion that has to know how large the matrix is leaves the operation as it is.
-func.func @main(%a: tensor<?x?xf32>) -> tensor<?x?xf32> {
-  // expected-error @below {{no engine takes 'stablehlo.cholesky'}}
-  // expected-note @below {{engine cpu: the operation has no implementation for these unknown extents}}
-  %0 = stablehlo.cholesky %a, lower = true : tensor<?x?xf32>
-  return %0 : tensor<?x?xf32>
-}

@@ -66,7 +66,9 @@ def test_no_engine_takes_it():
 
 
 def test_no_implementation_for_unknown_extents():
-    with pytest.raises(CompilationError, match=r"'stablehlo\.cholesky'(.|\n)*no implementation for these unknown extents"):
+    with pytest.raises(
+        CompilationError, match=r"'stablehlo\.cholesky'(.|\n)*no implementation for these unknown extents"
+    ):
         latewood.compile(
             "func.func @main(%a: tensor<?x?xf32>) -> tensor<?x?xf32> {\n"
             "  %0 = stablehlo.cholesky %a, lower = true : tensor<?x?xf32>\n  return %0 : tensor<?x?xf32>\n}"

@@ -18,22 +18,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from conftest import BUILD, lower_text
+from tensorrt_stand_in import CUDA, make_engine, needs_stand_in, open_stand_in
 
 import latewood
 
-STAND_IN, CUDA = BUILD / "test" / "StandInTensorRT.so", BUILD / "test" / "StandInCUDA.so"
-pytestmark = pytest.mark.skipif(
-    not STAND_IN.exists(), reason="this build was not given TensorRT's headers (CMake option TENSORRT_ROOT)"
-)
-ENGINE_MARK = b"LATEWOOD TENSORRT ENGINE 1\n"
+pytestmark = needs_stand_in
 
 
 @pytest.fixture(scope="module")
 def stand_in():
-    """The runtime opens its libraries once: every test of this module uses the stand-ins."""
-    os.environ["LATEWOOD_TENSORRT_LIBRARY"] = str(STAND_IN)
-    os.environ["LATEWOOD_CUDART_LIBRARY"] = str(CUDA)
-    library = ctypes.CDLL(str(STAND_IN))
+    library = open_stand_in()
     library.standin_behave(b"")
     yield library
     library.standin_behave(b"")
@@ -51,10 +45,7 @@ def compile_with_engines(text: str, folder: Path, *more: str, allocate: bool = F
         latewood.compile(text, options(folder, *more, allocate=allocate))
     networks = sorted(folder.glob("*.mlir"))
     for network in networks:
-        program = latewood.compile(network.read_text(), ["--input=tensorrt", "--engines=cpu"])
-        program.save(network.with_suffix(".lwx"))
-        engine = ENGINE_MARK + b"stand-in\nSTANDIN1" + network.with_suffix(".lwx").read_bytes()
-        network.with_suffix(".engine").write_bytes(engine)
+        make_engine(network)
     return latewood.compile(text, options(folder, *more, allocate=allocate)), len(networks)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from conftest import BUILD, lower_text
 from tensorrt_builder import LIBRARY, MISSING, Builder
+from tensorrt_stand_in import make_engine, needs_stand_in, open_stand_in
 
 import latewood
 
@@ -149,24 +150,15 @@ class TestBuilder:
             assert run.returncode == 0, run.stderr
 
 
-STAND_IN, CUDA = BUILD / "test" / "StandInTensorRT.so", BUILD / "test" / "StandInCUDA.so"
-ENGINE_MARK = b"LATEWOOD TENSORRT ENGINE 1\n"
-
-
 @pytest.fixture(scope="module")
 def stand_in():
-    """The runtime opens its libraries once: every test that runs engines uses the stand-ins."""
-    os.environ["LATEWOOD_TENSORRT_LIBRARY"] = str(STAND_IN)
-    os.environ["LATEWOOD_CUDART_LIBRARY"] = str(CUDA)
-    library = ctypes.CDLL(str(STAND_IN))
+    library = open_stand_in()
     library.standin_given_weights.restype = ctypes.c_char_p
     yield library
     library.standin_need_weights(b"")
 
 
-@pytest.mark.skipif(
-    not STAND_IN.exists(), reason="this build was not given TensorRT's headers (CMake option TENSORRT_ROOT)"
-)
+@needs_stand_in
 class TestEnginesWithoutWeights:
     def options(self, folder):
         return ["--engines=tensorrt,cpu", f"--tensorrt=engines={folder},export={folder},strip-weights"]
@@ -180,10 +172,7 @@ class TestEnginesWithoutWeights:
             with pytest.raises(latewood.CompilationError, match="has no builder"):
                 self.compile(folder, weights)
             (network,) = folder.glob("*.mlir")
-            program = latewood.compile(network.read_text(), ["--input=tensorrt", "--engines=cpu"])
-            program.save(network.with_suffix(".lwx"))
-            engine = ENGINE_MARK + b"stand-in\nSTANDIN1" + network.with_suffix(".lwx").read_bytes()
-            network.with_suffix(".engine").write_bytes(engine)
+            make_engine(network)
         return self.compile(folder, weights)
 
     def test_engine_gets_the_weights_of_its_program(self, stand_in, tmp_path):
